@@ -1,0 +1,164 @@
+"""Settings of the program. What may differ between machines comes from `config.env`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import django_stubs_ext
+
+from config import env as environment
+from config import secrets
+from config.database import database
+from config.logs import configuration
+
+# Lets admin classes name their model, e.g. ModelAdmin[Message].
+django_stubs_ext.monkeypatch()
+
+ENV = environment.load()
+BASE_DIR = environment.BASE
+DATA_DIR = ENV.colloquy_data
+
+SECRET_KEY = secrets.secret_key(ENV.secret_key, DATA_DIR)
+# Read anew each time: a rotated key is known to running processes at once.
+READ_CREDENTIAL_KEYS = partial(secrets.credential_keys, ENV.credential_keys, DATA_DIR)
+DEBUG = ENV.debug
+IS_HTTPS = ENV.colloquy_url.startswith("https://")
+ALLOWED_HOSTS = [*ENV.allowed_hosts]
+if ENV.colloquy_url:
+    CSRF_TRUSTED_ORIGINS = [ENV.colloquy_url]
+    ALLOWED_HOSTS.append(ENV.colloquy_url.split("://")[1].rsplit(":", 1)[0])
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "django_q",
+    "config",
+    "surfaces",
+]
+
+MIDDLEWARE = [
+    "config.middleware.named_requests",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.strict_headers",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "surfaces.middleware.operators_time_zone",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+ASGI_APPLICATION = "config.asgi.application"
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "surfaces.pages.shell",
+            ],
+            "builtins": ["surfaces.templatetags.words"],
+        },
+    }
+]
+
+try:
+    DATABASES = {
+        "default": database(ENV.database_url, DATA_DIR, is_safe=ENV.colloquy_pg_fsync),
+    }
+except ValueError as error:
+    raise SystemExit(f"Colloquy cannot start: {error}") from error
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "surfaces.Operator"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "surfaces:sign_in"
+LOGIN_REDIRECT_URL = "surfaces:home"
+LOGOUT_REDIRECT_URL = "surfaces:sign_in"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SECURE = IS_HTTPS
+CSRF_COOKIE_SECURE = IS_HTTPS
+CSRF_FAILURE_VIEW = "surfaces.views.doors.csrf_failure"
+SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = IS_HTTPS
+SECURE_HSTS_PRELOAD = IS_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# A pasted text of 2 MB is answered with a sentence, not with a broken connection.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
+LOGGING = configuration(ENV.log_level, ENV.log_format)
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+# django-q2. `timeout < retry`, or a running task is handed out a second time.
+Q_CLUSTER: dict[str, Any] = {
+    "name": ENV.q_cluster_name,
+    "workers": ENV.q_workers,
+    "timeout": 240,
+    "retry": 300,
+    "max_attempts": 3,
+    "ack_failures": True,
+    "bulk": 10,
+    "poll": 0.5,
+    "save_limit": 0,
+    "catch_up": False,
+    "label": "Task queue",
+    **({"redis": ENV.redis_url} if ENV.redis_url else {"orm": "default"}),
+}
+
+SCHEDULES = {
+    # what for: (task, every so many minutes)
+    "send what is due": ("surfaces.tasks.deliver_due", 1),
+    "put old rounds and sessions away": ("surfaces.tasks.prune", 60),
+}
+
+SEND_LEASE_SECONDS = ENV.send_lease_seconds
+LOOK_AFTER_SECONDS = ENV.look_after_seconds
