@@ -1,0 +1,14 @@
+"""Every surface we listen to. To add one: write its package, add its class here and in `writers`."""
+
+from __future__ import annotations
+
+from surfaces.adapters.base import Reader
+from surfaces.adapters.hub import Hub
+from surfaces.adapters.moltbook import Moltbook
+
+READERS: dict[str, type[Reader]] = {reader.traits.kind: reader for reader in (Hub, Moltbook)}
+
+
+def kind_choices() -> list[tuple[str, str]]:
+    # A callable, so that a new adapter does not need a migration.
+    return [(kind, reader.traits.label) for kind, reader in READERS.items()]

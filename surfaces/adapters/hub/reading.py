@@ -1,0 +1,188 @@
+"""Listen to a hub: what is new since a cursor, one thread, our own posts.
+
+A hub counts its changes, so one request tells which threads have news, and
+silence about a thread means that nothing happened there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from surfaces.adapters.base import (
+    Absent,
+    Access,
+    CannotTell,
+    Found,
+    Identity,
+    Item,
+    Known,
+    Look,
+    News,
+    Page,
+    Reader,
+    Skipped,
+    Thread,
+)
+from surfaces.adapters.hub.calls import TRAITS, Line, at, comment_item, post_item
+from surfaces.adapters.parsing import Malformed, clean_count, clean_id, clean_text
+from surfaces.errors import NotThere, TryLater
+
+MOST_PAGES = 50  # of anything, in one go
+PER_PAGE = 100
+CLOCKS_DIFFER = timedelta(minutes=2)
+
+
+class Hub(Reader):
+    traits = TRAITS
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._line = Line(access)
+
+    def close(self) -> None:
+        self._line.close()
+
+    def who_am_i(self) -> Identity:
+        said = self._line.get("/agents/me")
+        remote_id, name = clean_id(said.get("id")), clean_text(said.get("name"), most=120)
+        if not remote_id or not name:
+            raise TryLater("the hub did not say who we are")
+        shown = clean_text(said.get("display_name"), most=120)
+        return Identity(remote_id=remote_id, handle=name, display_name=shown)
+
+    def news(self, known: Mapping[str, Known], cursor: dict[str, Any]) -> News:
+        """Ask what changed in threads of ours: one request, and one more per hundred threads."""
+        after = clean_id(cursor.get("after")) or "0"
+        posts: dict[str, Item] = {}
+        skipped: list[Skipped] = []
+        for _ in range(MOST_PAGES):
+            said = self._line.get("/activity", after=after, limit=PER_PAGE)
+            for post in _items(said.get("threads"), self._post, skipped):
+                posts[post.remote_id] = post
+            then, after = after, clean_id(said.get("cursor")) or after
+            if said.get("has_more") is not True or after == then:
+                break
+        return News(
+            touched=(*posts, *(item.remote_id for item in skipped if item.remote_id)),
+            counts={
+                name: post.comment_count
+                for name, post in posts.items()
+                if name in known and post.comment_count is not None
+            },
+            posts=tuple(post for post in posts.values() if not post.is_deleted),
+            cursor={"after": after},
+            skipped=tuple(skipped),
+        )
+
+    def thread(self, post_id: str) -> Thread:
+        try:
+            return self._thread(post_id)
+        except NotThere:
+            return Thread(root=None, is_gone=True)
+
+    def history(self, cursor: str | None) -> Page:
+        params = {"before": cursor} if cursor else {}
+        said = self._line.get("/posts", author="me", limit=PER_PAGE, **params)
+        skipped: list[Skipped] = []
+        posts = tuple(_items(said.get("posts"), self._post, skipped))
+        older = clean_id(said.get("next_before"))
+        return Page(posts=posts, cursor=older or None, skipped=tuple(skipped))
+
+    def find_own_reply(
+        self, *, post_id: str, parent_id: str | None, text: str, since: datetime
+    ) -> Look:
+        thread = self.thread(post_id)
+        for item in thread.comments:
+            if item.parent_id == parent_id and self._is_ours(item, text=text, since=since):
+                return Found(item=item)
+        if thread.is_complete and not thread.skipped:
+            return Absent()
+        return CannotTell("the hub did not show the whole thread")
+
+    def find_own_post(self, *, title: str, text: str, since: datetime) -> Look:
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            page = self.history(cursor)
+            for item in page.posts:
+                if item.title == " ".join(title.split()) and self._is_ours(
+                    item, text=text, since=since
+                ):
+                    return Found(item=item)
+            if page.skipped:
+                return CannotTell("a post in the hub's list cannot be read")
+            if page.cursor is None or page.cursor == cursor:
+                return Absent()
+            if any(item.created_at < since - CLOCKS_DIFFER for item in page.posts):
+                return Absent()  # newest first: the rest is older still
+            cursor = page.cursor
+        return CannotTell("the hub's list of our posts does not end")
+
+    def _is_ours(self, item: Item, *, text: str, since: datetime) -> bool:
+        is_recent = item.created_at >= since - CLOCKS_DIFFER
+        return item.is_ours and is_recent and item.content.strip() == text.strip()
+
+    def _post(self, raw: object) -> Item:
+        return post_item(raw, self.access)
+
+    def _thread(self, post_id: str) -> Thread:
+        skipped: list[Skipped] = []
+        comments: list[Item] = []
+        root, said_count, after, is_whole = None, 0, 0, False
+        for _ in range(MOST_PAGES):
+            path = at("/posts/{}", post_id)
+            said = self._line.get(path, include_comments="true", after=after)
+            if root is None:
+                root = self._root(said, post_id)
+                said_count = root.comment_count or 0
+            comments += _items(said.get("comments"), self._comment_of(post_id), skipped)
+            then, after = after, clean_count(said.get("next_after")) or 0
+            if after <= then:
+                is_whole = isinstance(said.get("comments"), list) and not after
+                break
+        ordered = _parents_first(comments, skipped)
+        is_complete = is_whole and len(ordered) + len(skipped) >= said_count
+        return Thread(
+            root=root, comments=tuple(ordered), is_complete=is_complete, skipped=tuple(skipped)
+        )
+
+    def _root(self, said: dict[str, Any], post_id: str) -> Item:
+        try:
+            root = self._post(said)
+        except Malformed as error:
+            raise TryLater(f"the hub sent a post that cannot be used: {error}") from error
+        if root.remote_id != post_id:
+            raise TryLater("the hub answered with another post than we asked for")
+        return root
+
+    def _comment_of(self, post_id: str) -> Callable[[object], Item]:
+        return lambda raw: comment_item(raw, self.access, post_id=post_id)
+
+
+def _items(raws: object, read: Callable[[object], Item], skipped: list[Skipped]) -> Iterator[Item]:
+    """Read a list of anything; what cannot be used is noted, and the round goes on."""
+    for raw in raws if isinstance(raws, list) else []:
+        try:
+            yield read(raw)
+        except Malformed as error:
+            named = clean_id(raw.get("id")) if isinstance(raw, dict) else ""
+            skipped.append(Skipped(named, str(error)))
+
+
+def _parents_first(comments: list[Item], skipped: list[Skipped]) -> list[Item]:
+    """Each comment once, after the one it answers. A parent that is not there is no hindrance."""
+    by_name = {item.remote_id: item for item in reversed(comments)}
+    ordered: dict[str, Item] = {}
+    for item in comments:
+        path: dict[str, Item] = {}
+        above = by_name.get(item.remote_id)
+        while above and above.remote_id not in ordered and above.remote_id not in path:
+            path[above.remote_id] = above
+            above = by_name.get(above.parent_id) if above.parent_id else None
+        if above and above.remote_id in path:
+            by_name.pop(item.remote_id, None)
+            skipped.append(Skipped(item.remote_id, "the comments it answers run in a circle"))
+            continue
+        ordered.update(reversed(path.items()))
+    return list(ordered.values())

@@ -1,0 +1,210 @@
+"""Find out which threads have news without reading them.
+
+    /home ──────────> posts with activity ─┐
+    /notifications ─> posts we are named in ├─> touched
+    /posts ─────────> counts that moved ───┘     the rest: unheard
+
+Everything /home and /notifications say in words is written by strangers: only
+ids, moments and counts are taken from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from surfaces.adapters.base import Item, Known, News, Page, Skipped
+from surfaces.adapters.moltbook.calls import READ, Line
+from surfaces.adapters.moltbook.listing import LONGEST_LOOK, Listing
+from surfaces.adapters.moltbook.words import first, listed, next_cursor
+from surfaces.adapters.parsing import clean_count, clean_id, clean_text, parse_time
+from surfaces.errors import Limited, NotThere, Refused, TryLater
+
+LOOK_AGAIN = timedelta(days=1)  # for an endpoint that was not there
+MOST_NOTIFICATIONS = 2  # pages
+MOST_ELSEWHERE = 10  # pages of everybody's posts, after the list of our own
+SKEW = timedelta(minutes=2)  # their clock may be behind ours
+
+
+@dataclass(slots=True)
+class _Round:
+    """What one round has heard so far."""
+
+    known: Mapping[str, Known]
+    now: datetime
+    cursor: dict[str, Any]
+    named: dict[str, datetime | None] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    met: dict[str, Item] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    note: str = ""
+
+    def name(self, post_id: str, moment: datetime | None) -> None:
+        earlier = self.named.get(post_id, moment)
+        self.named[post_id] = max(moment, earlier) if moment and earlier else None
+
+    def has_heard_all(self) -> bool:
+        return all(post_id in self.counts for post_id in self.known)
+
+
+def gather(
+    line: Line,
+    listing: Listing,
+    known: Mapping[str, Known],
+    cursor: dict[str, Any],
+    *,
+    now: datetime,
+) -> News:
+    """Ask /home, then /notifications if /home does not rule them out, then the lists of posts."""
+    heard = _Round(known=known, now=now, cursor=dict(cursor))
+    if _hear_home(line, heard) != 0:
+        _hear_notifications(line, heard)
+    _hear_counts(listing, heard, LONGEST_LOOK)
+    if line.dialect == "live" and known and not heard.has_heard_all():
+        everybody = Listing(line, listing.glasses, of_ours=False)
+        _hear_counts(everybody, heard, MOST_ELSEWHERE, while_useful=True)
+    touched = tuple(_touched(heard))
+    return News(
+        touched=touched,
+        counts=heard.counts,
+        posts=tuple(heard.met.values()),
+        unheard=tuple(
+            post_id for post_id in known if post_id not in heard.counts and post_id not in touched
+        ),
+        cursor=heard.cursor,
+        skipped=tuple(heard.skipped),
+        community_note=heard.note,
+    )
+
+
+def _touched(heard: _Round) -> Iterator[str]:
+    for post_id, moment in heard.named.items():
+        if _is_newer(moment, post_id, heard):
+            yield post_id
+    for post_id, memory in heard.known.items():
+        if post_id in heard.named and _is_newer(heard.named[post_id], post_id, heard):
+            continue
+        moved = post_id in heard.counts and heard.counts[post_id] != memory.comment_count
+        if moved or memory.read_at is None:
+            yield post_id
+    for post_id, item in heard.met.items():
+        if item.comment_count != 0 and post_id not in heard.named:
+            yield post_id
+
+
+def _is_newer(moment: datetime | None, post_id: str, heard: _Round) -> bool:
+    """Whether the thread was last read before `moment`.
+
+    Nothing marks what was named as read (a reader does not write), so the same
+    names come again for as long as the service likes.
+    """
+    memory = heard.known.get(post_id)
+    if memory is None or memory.read_at is None or moment is None:
+        return True
+    slack = timedelta(0) if post_id in heard.counts else SKEW
+    return moment > memory.read_at - slack
+
+
+# ── /home and /notifications ──────────────────────────────────────────────
+
+
+def _hear_home(line: Line, heard: _Round) -> int | None:
+    """Read /home; return how many notifications are unread, None if it does not say.
+
+    Moltbook skill.md 1.12.0, home. The open-source server has none.
+    """
+    data = _ask(line, heard, "/home", {})
+    if data is None:
+        return None
+    inner = data["data"] if isinstance(data.get("data"), dict) else data
+    for entry in _dicts(first(inner, "activity_on_your_posts", "activityOnYourPosts")):
+        if post_id := clean_id(first(entry, "post_id", "postId")):
+            heard.name(post_id, parse_time(first(entry, "latest_at", "latestAt")))
+    heard.note = _announcement(inner.get("latest_moltbook_announcement"))
+    account = first(inner, "your_account", "yourAccount")
+    if not isinstance(account, dict):
+        return None
+    return clean_count(first(account, "unread_notification_count", "unreadNotificationCount"))
+
+
+def _announcement(value: object) -> str:
+    if isinstance(value, dict):
+        value = first(value, "title", "preview", "content")
+    return clean_text(value, most=500)
+
+
+def _hear_notifications(line: Line, heard: _Round) -> None:
+    """Reported by clients of the live site: camelCase by some, snake_case by others."""
+    params: dict[str, str | int] = {"limit": 50}
+    for _ in range(MOST_NOTIFICATIONS):
+        data = _ask(line, heard, "/notifications", params)
+        entries = _dicts(listed(data, "notifications")) if data else []
+        news = [_notified(entry, heard) for entry in entries]
+        _, cursor = next_cursor(data or {})
+        if not cursor or not any(news):
+            return
+        params["cursor"] = cursor
+
+
+def _notified(entry: dict[str, Any], heard: _Round) -> bool:
+    """Take one notification; say whether it was news."""
+    related = entry.get("post")
+    inner = related if isinstance(related, dict) else {}
+    post_id = clean_id(
+        first(entry, "relatedPostId", "related_post_id", "postId", "post_id") or inner.get("id")
+    )
+    if not post_id:
+        return False
+    moment = parse_time(first(entry, "createdAt", "created_at"))
+    heard.name(post_id, moment)
+    return _is_newer(moment, post_id, heard)
+
+
+def _ask(
+    line: Line, heard: _Round, path: str, params: Mapping[str, str | int]
+) -> dict[str, Any] | None:
+    """Ask an endpoint that may not exist; None: it has nothing to say today."""
+    missing = f"{path} missing since"
+    since = parse_time(heard.cursor.get(missing))
+    if since and since <= heard.now < since + LOOK_AGAIN:
+        return None
+    try:
+        data = line.call("GET", path, READ, params=params).data
+    except NotThere:
+        heard.cursor[missing] = heard.now.isoformat()
+        return None
+    except Limited:
+        raise
+    except (Refused, TryLater):
+        return None  # the lists of posts tell us the same, only slower
+    heard.cursor.pop(missing, None)
+    return data if isinstance(data, dict) else None
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+# ── lists of posts ────────────────────────────────────────────────────────
+
+
+def _hear_counts(listing: Listing, heard: _Round, most: int, *, while_useful: bool = False) -> None:
+    """Page until every known post was heard of. `while_useful`: until a page helps nothing."""
+    for page in listing.pages(most):
+        before = len(heard.counts)
+        _take(page, heard)
+        is_useless = while_useful and len(heard.counts) == before
+        if heard.has_heard_all() or is_useless:
+            return
+
+
+def _take(page: Page, heard: _Round) -> None:
+    heard.skipped += page.skipped
+    for item in page.posts:
+        if item.remote_id in heard.known:
+            if item.comment_count is not None:
+                heard.counts.setdefault(item.remote_id, item.comment_count)
+        elif item.is_ours:
+            heard.met.setdefault(item.remote_id, item)

@@ -1,0 +1,117 @@
+"""Spend a surface's patience once, however many processes read and write there.
+
+Every bucket is one row; taking from it is one statement. Reading leaves a part
+of each bucket to sending, because sending comes first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from django.db import connection
+
+from surfaces.adapters.base import Limit
+from surfaces.errors import Limited
+
+KEPT_FOR_SENDING = 5  # one part in so many
+DAY = timedelta(days=1)
+
+TAKE = """
+INSERT INTO surfaces_allowance AS a (holder, bucket, used, window_ends_at)
+VALUES (%(holder)s, %(bucket)s, 1, %(ends)s)
+ON CONFLICT (holder, bucket) DO UPDATE SET
+    used = CASE WHEN a.window_ends_at <= %(now)s THEN 1 ELSE a.used + 1 END,
+    window_ends_at = CASE WHEN a.window_ends_at <= %(now)s THEN %(ends)s ELSE a.window_ends_at END
+WHERE (a.blocked_until IS NULL OR a.blocked_until <= %(now)s)
+  AND (a.window_ends_at <= %(now)s OR a.used < %(most)s)
+RETURNING used
+"""
+READY_AT = """
+SELECT GREATEST(blocked_until, CASE WHEN used >= %(most)s THEN window_ends_at END)
+FROM surfaces_allowance WHERE holder = %(holder)s AND bucket = %(bucket)s
+"""
+HEARD = """
+INSERT INTO surfaces_allowance AS a (holder, bucket, used, window_ends_at, blocked_until)
+VALUES (%(holder)s, %(bucket)s, %(used)s, %(ends)s, %(blocked)s)
+ON CONFLICT (holder, bucket) DO UPDATE SET
+    used = CASE WHEN a.window_ends_at > %(now)s THEN GREATEST(a.used, %(used)s) ELSE a.used END,
+    blocked_until = GREATEST(a.blocked_until, %(blocked)s)
+"""
+
+
+class SharedMeter:
+    """The meter of one credential at one address, kept in the database."""
+
+    def __init__(
+        self,
+        limits: Iterable[Limit],
+        *,
+        credential: str,
+        address: str,
+        sends: bool,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._limits: Mapping[str, Limit] = {limit.bucket: limit for limit in limits}
+        self._credential = credential
+        self._address = address
+        self._sends = sends
+        self._clock = clock
+        self.requests = 0
+
+    def take(self, bucket: str) -> None:
+        limit = self._limits.get(bucket) or Limit(bucket, 1_000_000, DAY)
+        now = self._clock()
+        facts = {
+            "holder": self._holder(limit),
+            "bucket": bucket,
+            "now": now,
+            "ends": now + limit.per,
+            "most": limit.most if self._sends else _for_reading(limit.most),
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(TAKE, facts)
+            if cursor.fetchone():
+                self.requests += 1
+                return
+            cursor.execute(READY_AT, facts)
+            row = cursor.fetchone()
+        ready_at = row[0] if row and row[0] else now + timedelta(seconds=1)
+        wait = max(ready_at - now, timedelta(seconds=1))
+        raise Limited(f"our budget of {bucket} requests is spent", wait=wait, asked=False)
+
+    def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
+        limit = self._limits.get(bucket)
+        if limit is None and wait is None:
+            return
+        limit = limit or Limit(bucket, 1_000_000, DAY)
+        now = self._clock()
+        used = 0 if left is None else max(0, limit.most - left)
+        facts = {
+            "holder": self._holder(limit),
+            "bucket": bucket,
+            "now": now,
+            "used": used,
+            "ends": now + limit.per,
+            "blocked": now + wait if wait else None,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(HEARD, facts)
+
+    def _holder(self, limit: Limit) -> str:
+        return self._address if limit.by_address else self._credential
+
+
+def _for_reading(most: int) -> int:
+    return max(1, most - most // KEPT_FOR_SENDING)
+
+
+def credential_holder(kind: str, token: str) -> str:
+    """Name a credential without telling it."""
+    return f"{kind}:{hashlib.sha256(token.encode()).hexdigest()[:32]}"
+
+
+def address_holder(url: str) -> str:
+    return f"address:{urlsplit(url).netloc}"

@@ -1,0 +1,213 @@
+"""Make a small believable community to try the program on, and take it away again.
+
+The demo's people are marked (`is_demo`), and whatever they wrote is the demo's.
+Its account is the one that speaks as one of them. Nothing else is ever touched:
+where somebody real took part, the demo stays and says who.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from surfaces.errors import NotAllowed
+from surfaces.hub import community
+from surfaces.models import (
+    Account,
+    AuditEvent,
+    Draft,
+    HubAuthor,
+    HubComment,
+    HubCommunity,
+    HubPost,
+    HubRead,
+    Message,
+    Surface,
+)
+from surfaces.models.account import Mode, State
+
+ACTOR = "demo"
+US = "gabriel"
+ACCOUNT = f"{US}@hub"
+SURFACE = "hub-demo"
+KIND = "hub"
+TALK = Path(__file__).with_name("demo.toml")
+OPENED = timedelta(days=3)  # before now: older than everything that is said
+FIRST_ROUND_LATEST = timedelta(seconds=30)  # the command reads before any watcher does
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Utterance:
+    """One thing that is said; `place` is its number in the thread, 0 for the post."""
+
+    at: datetime
+    thread: int
+    place: int
+    said: dict[str, Any]
+
+
+def talk() -> dict[str, Any]:
+    return tomllib.loads(TALK.read_text("utf-8"))
+
+
+def accounts() -> QuerySet[Account]:
+    """Accounts that speak as somebody of the demo."""
+    theirs = HubAuthor.objects.filter(is_demo=True, name=OuterRef("handle"))
+    return Account.objects.filter(Exists(theirs), surface__kind=KIND, surface__base_url="")
+
+
+def is_made() -> bool:
+    return HubAuthor.objects.filter(is_demo=True).exists()
+
+
+def real_data() -> str:
+    """Say what is here that is not of the demo, or ''."""
+    account = Account.objects.exclude(pk__in=accounts().values("pk")).first()
+    if account:
+        return f"the account {account.name}"
+    author = HubAuthor.objects.filter(is_demo=False).first()
+    return f"{author.name} in the hub" if author else ""
+
+
+# ── making ────────────────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def make(*, now: datetime) -> Account:
+    """Make the community and our account in it, all or nothing."""
+    if found := real_data():
+        raise NotAllowed(f"This database is in use ({found}); a demo belongs into an empty one.")
+    told = talk()
+    for room in told["community"]:
+        community.open_community(**room, is_demo=True, now=now - OPENED)
+    keys: dict[str, str] = {}
+    authors: dict[str, HubAuthor] = {}
+    for person in told["author"]:
+        author, key = community.join(**person, is_demo=True, now=now - OPENED)
+        authors[author.name], keys[author.name] = author, key
+    _speak(told["post"], authors, now=now)
+    return _account(keys[US], now=now)
+
+
+def _speak(posts: list[dict[str, Any]], authors: dict[str, HubAuthor], *, now: datetime) -> None:
+    """Say everything in the order in which it was said."""
+    threads: dict[int, HubPost] = {}
+    comments: dict[tuple[int, int], HubComment] = {}
+    for one in sorted(_utterances(posts, now=now), key=lambda one: one.at):
+        by, content = authors[one.said.get("by") or one.said["author"]], one.said.get("text", "")
+        if one.place == 0:
+            threads[one.thread] = community.post(
+                author=by,
+                title=one.said["title"],
+                content=one.said["content"],
+                community=one.said["community"],
+                now=one.at,
+            )
+        else:
+            comments[one.thread, one.place] = community.comment(
+                author=by,
+                post=threads[one.thread],
+                parent=comments[one.thread, one.said["to"]] if "to" in one.said else None,
+                content=content,
+                now=one.at,
+            )
+
+
+def _utterances(posts: list[dict[str, Any]], *, now: datetime) -> Iterator[Utterance]:
+    rng = Random(7)  # noqa: S311 - the same seconds in every demo
+    for thread, post in enumerate(posts):
+        for place, said in enumerate([post, *post.get("comment", [])]):
+            at = now - timedelta(minutes=said["ago"], seconds=rng.randrange(60))
+            yield Utterance(at=at, thread=thread, place=place, said=said)
+
+
+def _account(key: str, *, now: datetime) -> Account:
+    surface, _ = Surface.objects.get_or_create(
+        kind=KIND, base_url="", defaults={"slug": SURFACE, "name": "Demo hub"}
+    )
+    account = Account(
+        surface=surface,
+        name=ACCOUNT,
+        handle=US,
+        remote_id=US,
+        mode=Mode.REVIEW,
+        every=1,
+        next_watch_at=now + FIRST_ROUND_LATEST,
+        state=State.OK,
+        state_since=now,
+    )
+    account.sealed_credential = account.seal(key)
+    account.save(force_insert=True)
+    AuditEvent.objects.record("demo.made", actor=ACTOR, subject=account)
+    return account
+
+
+def answers(account: Account) -> Iterator[tuple[Message, str]]:
+    """The questions that the demo has an answer to, as far as they are read, with the answer."""
+    for draft in talk()["draft"]:
+        asked = Message.objects.filter(account=account).awaiting_reply()
+        message = asked.filter(content__startswith=draft["answers"]).first()
+        if message:
+            yield message, draft["text"]
+
+
+# ── taking away ───────────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def clear() -> None:
+    """Remove what the demo made, or nothing. Ledger lines stay; they always do."""
+    _refuse_company()
+    ours = list(accounts().select_for_update(of=("self",)))
+    Draft.objects.filter(account__in=ours).delete()
+    Message.objects.filter(account__in=ours).delete()
+    for account in ours:
+        AuditEvent.objects.record("demo.cleared", actor=ACTOR, subject=account)
+        account.delete()
+    Surface.objects.filter(slug=SURFACE, accounts=None).delete()
+    _clear_hub()
+
+
+def _refuse_company() -> None:
+    """Words of somebody real would go with the demo's threads: do not."""
+    theirs = HubComment.objects.alive().filter(author__is_demo=False)
+    comment = theirs.filter(
+        Q(post__author__is_demo=True)
+        | Q(parent__author__is_demo=True)
+        | Q(post__community__is_demo=True)
+    ).first()
+    post = HubPost.objects.alive().filter(author__is_demo=False, community__is_demo=True).first()
+    if found := comment or post:
+        raise NotAllowed(
+            f"{found.author.name}, who is not of the demo, wrote {found.name} in its threads;"
+            " delete that first, or keep the demo."
+        )
+
+
+def _clear_hub() -> None:
+    theirs = Q(author__is_demo=True)
+    guests = HubPost.objects.filter(comments__author__is_demo=True, author__is_demo=False)
+    visited = list(guests.distinct())
+    HubPost.objects.filter(theirs | Q(community__is_demo=True)).delete()
+    HubComment.objects.filter(theirs).delete()
+    HubAuthor.objects.filter(is_demo=True).delete()
+    HubCommunity.objects.filter(is_demo=True).delete()
+    for post in visited:
+        _close_ranks(post)
+
+
+def _close_ranks(post: HubPost) -> None:
+    """Number what is left without gaps, so that the count is true again."""
+    left = list(HubComment.objects.filter(post=post).order_by("number"))
+    for number, comment in enumerate(left, start=1):
+        HubComment.objects.filter(pk=comment.pk).update(number=number)
+    HubPost.objects.filter(pk=post.pk).update(comment_count=len(left))
+    HubRead.objects.filter(post=post, comments_seen__gt=len(left)).update(comments_seen=len(left))

@@ -1,0 +1,80 @@
+"""What operators taught the spam filter."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+
+class SpamTokenQuerySet(models.QuerySet["SpamToken"]):
+    """The words we use about what was learned."""
+
+    def taught(self) -> SpamToken:
+        """How many messages of each kind the filter learned from."""
+        return self.filter(token="").first() or SpamToken(token="")
+
+    def telling(self, *, spam: bool) -> Self:
+        """Tokens that speak for one side, the loudest first; seen at least twice there."""
+        mine, other = ("in_spam", "in_clean") if spam else ("in_clean", "in_spam")
+        return (
+            self.exclude(token="")
+            .filter(**{f"{mine}__gte": 2})
+            .alias(lead=F(mine) - 3 * F(other))
+            .filter(lead__gt=0)
+            .order_by("-lead", "token")
+        )
+
+
+class SpamToken(models.Model):
+    """In how many spam and clean messages a token stood. The empty token counts messages."""
+
+    token = models.CharField(max_length=200, primary_key=True)
+    in_spam = models.PositiveIntegerField(default=0)
+    in_clean = models.PositiveIntegerField(default=0)
+
+    objects = SpamTokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.token
+
+
+class SpamDecisionQuerySet(models.QuerySet["SpamDecision"]):
+    """The words we use about decisions."""
+
+    def latest_with_messages(self) -> Self:
+        rows = self.select_related("message").defer("message__search", "message__raw_json")
+        return rows.order_by("-at")
+
+
+class SpamDecision(models.Model):
+    """An operator's word on one message, with exactly what was learnt from it."""
+
+    message = models.OneToOneField(
+        "surfaces.Message", models.CASCADE, related_name="spam_decision"
+    )
+    is_spam = models.BooleanField()
+    tokens = ArrayField(models.CharField(max_length=200))
+    filter_status = models.CharField(max_length=8, blank=True)  # what the filter had said
+    filter_score = models.FloatField(null=True)
+    by = models.CharField(max_length=120)
+    at = models.DateTimeField()
+
+    objects = SpamDecisionQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            # For the page that compares the filter with the operators.
+            models.Index(name="spam_decision_at", fields=["-at"]),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="spam_decision_filter_status_is_known",
+                condition=Q(filter_status__in=["", "spam", "suspect", "clean"]),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.message_id}: {'spam' if self.is_spam else 'clean'}"

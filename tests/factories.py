@@ -1,0 +1,114 @@
+"""Rows for tests. Say only what your test is about; the rest is ordinary."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+from surfaces.models import Account, Draft, Message, Operator, Surface
+from surfaces.storing import next_message_id
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+_number = count(1)
+
+
+def make_operator(**given: Any) -> Operator:
+    ordinary = {"username": f"operator{next(_number)}", "role": "moderator"}
+    password = given.pop("password", "a good long password")
+    return Operator.objects.create_user(**(ordinary | given), password=password)
+
+
+def make_surface(**given: Any) -> Surface:
+    number = next(_number)
+    ordinary = {
+        "slug": f"place-{number}",
+        "name": f"Place {number}",
+        "kind": "moltbook",
+        "base_url": f"http://127.0.0.1:9/{number}",
+    }
+    return Surface.objects.create(**(ordinary | given))
+
+
+def make_account(**given: Any) -> Account:
+    """Our name on a surface, connected and well."""
+    token = given.pop("token", "moltbook_test")
+    number = next(_number)
+    ordinary = {
+        "surface": given.get("surface") or make_surface(),
+        "name": f"iris@place-{number}",
+        "handle": "iris",
+        "next_watch_at": NOON,
+        "state_since": NOON,
+    }
+    account = Account(**(ordinary | given))
+    account.sealed_credential = account.seal(token)
+    account.save()
+    return account
+
+
+def make_post(**given: Any) -> Message:
+    """A post of ours on a surface."""
+    pk = next_message_id()
+    ordinary = {
+        "account": given.get("account") or make_account(),
+        "remote_id": f"post-{pk}",
+        "kind": "post",
+        "direction": "outgoing",
+        "author": "iris",
+        "title": f"On tides {pk}",
+        "content": "What does the tide table leave out?",
+        "created_at": NOON,
+        "seen_at": NOON,
+    }
+    return Message.objects.create(**(ordinary | given), pk=pk, post_id=pk)
+
+
+def make_message(**given: Any) -> Message:
+    """A comment that a stranger wrote to us."""
+    number = next(_number)
+    post = given.pop("post", None) or make_post(
+        **({"account": given["account"]} if "account" in given else {})
+    )
+    ordinary = {
+        "account": post.account,
+        "post": post,
+        "remote_id": f"comment-{number}",
+        "kind": "comment",
+        "direction": "incoming",
+        "author": "a stranger",
+        "content": f"hello {number}",
+        "created_at": NOON,
+        "seen_at": NOON,
+    }
+    return Message.objects.create(**(ordinary | given))
+
+
+def make_draft(**given: Any) -> Draft:
+    """A reply of ours that waits for a person."""
+    what = given.get("what", "reply")
+    target = given.pop("target", None) or (None if what == "post" else make_message())
+    account = given.pop("account", None) or (target.account if target else make_account())
+    ordinary = {
+        "account": account,
+        "what": what,
+        "target": target,
+        "text": "Yes, and what would you leave out?",
+        "state": "waiting",
+        "made_by": "operator:mira",
+        "made_at": NOON,
+    }
+    return Draft.objects.create(**(ordinary | given))
+
+
+def make_approved(**given: Any) -> Draft:
+    """A draft a person said yes to, due at noon."""
+    draft = make_draft(**given)
+    draft.advance(
+        "approved",
+        approved_digest=draft.digest(),
+        not_before=given.get("not_before", NOON),
+        decided_by="operator:mira",
+        decided_at=NOON,
+    )
+    return draft

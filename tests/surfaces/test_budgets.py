@@ -1,0 +1,84 @@
+"""Budgets are shared, sending comes first, and what the service says counts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from surfaces.adapters.base import Limit
+from surfaces.budgets import SharedMeter
+from surfaces.errors import Limited
+from tests.factories import NOON
+
+pytestmark = [pytest.mark.django_db, pytest.mark.engine]
+MINUTE = timedelta(minutes=1)
+LIMITS = (Limit("read", 10, MINUTE), Limit("general", 10, MINUTE, by_address=True))
+
+
+def meter(*, sends: bool = True, credential: str = "us", at: timedelta = timedelta()) -> SharedMeter:
+    return SharedMeter(
+        LIMITS, credential=credential, address="there", sends=sends, clock=lambda: NOON + at
+    )
+
+
+def spend(count: int, bucket: str = "read", **given) -> None:
+    for _ in range(count):
+        meter(**given).take(bucket)
+
+
+def test_a_bucket_holds_what_it_holds_and_says_when_it_is_full_again():
+    spend(10)
+    with pytest.raises(Limited) as refused:
+        spend(1, at=timedelta(seconds=20))
+    assert refused.value.wait == timedelta(seconds=40)
+    assert not refused.value.asked
+    spend(1, at=MINUTE)
+
+
+def test_reading_leaves_a_part_to_sending():
+    spend(8, sends=False)
+    with pytest.raises(Limited):
+        spend(1, sends=False)
+    spend(2, sends=True)
+
+
+def test_credentials_have_budgets_of_their_own():
+    spend(10)
+    spend(10, credential="them")
+
+
+def test_an_address_has_one_budget_for_all_credentials():
+    spend(6, "general")
+    spend(4, "general", credential="them")
+    with pytest.raises(Limited):
+        spend(1, "general", credential="a third")
+
+
+def test_a_wait_that_the_service_asks_for_is_kept_to_the_second():
+    meter().heard("read", wait=timedelta(seconds=90))
+    with pytest.raises(Limited) as refused:
+        spend(1, at=timedelta(seconds=89))
+    assert refused.value.wait == timedelta(seconds=1)
+    spend(1, at=timedelta(seconds=90))
+
+
+def test_a_shorter_wait_never_shortens_a_longer_one():
+    meter().heard("read", wait=timedelta(seconds=90))
+    meter().heard("read", wait=timedelta(seconds=5))
+    with pytest.raises(Limited):
+        spend(1, at=timedelta(seconds=60))
+
+
+def test_what_the_service_says_is_left_is_believed():
+    meter().heard("read", left=1)
+    spend(1)
+    with pytest.raises(Limited):
+        spend(1)
+
+
+def test_a_bucket_without_a_limit_still_honours_a_wait():
+    spend(100, "unlisted")
+    meter().heard("unlisted", wait=MINUTE)
+    with pytest.raises(Limited):
+        spend(1, "unlisted")
