@@ -1,0 +1,200 @@
+"""The administration: operators are managed here, everything else is looked at.
+
+What a verb guards (drafts, messages, the ledger …) cannot be changed here, or the
+verb's promises would not hold. Credentials are never shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
+
+from surfaces.models import (
+    Account,
+    Allowance,
+    AuditEvent,
+    Draft,
+    HubAuthor,
+    HubComment,
+    HubCommunity,
+    HubPost,
+    Message,
+    Operator,
+    Pause,
+    SignInAttempt,
+    SpamDecision,
+    SpamToken,
+    Surface,
+    WatchRound,
+)
+from surfaces.models.operator import Role
+
+admin.site.site_header = admin.site.site_title = "Colloquy administration"
+admin.site.index_title = "Operators, and everything there is to look at"
+admin.site.unregister(Group)  # roles say who may do what
+
+
+def _manages(request: HttpRequest) -> bool:
+    return bool(request.user.is_active and getattr(request.user, "may_manage", False))
+
+
+admin.site.has_permission = _manages  # type: ignore[method-assign]
+
+
+@admin.register(Operator)
+class OperatorAdmin(UserAdmin):  # type: ignore[type-arg]
+    """Make operators, give them a role, set a new password, lock them out."""
+
+    list_display = ["username", "name", "role", "is_active", "last_login"]
+    list_filter = ["role", "is_active"]
+    readonly_fields = ["last_login", "date_joined"]
+    filter_horizontal = ()
+    fieldsets = [
+        (None, {"fields": ["username", "password"]}),
+        ("Who", {"fields": ["first_name", "last_name", "email", "time_zone"]}),
+        ("May", {"fields": ["role", "is_active"]}),
+        ("When", {"fields": ["last_login", "date_joined"]}),
+    ]
+    add_fieldsets = [
+        (None, {"fields": ["username", "usable_password", "password1", "password2"]}),
+        ("May", {"fields": ["role"]}),
+    ]
+
+    def save_model(self, request: HttpRequest, obj: Operator, form: Any, change: bool) -> None:
+        obj.is_staff = obj.is_superuser = obj.role == Role.ADMIN  # Django's own follow the role
+        super().save_model(request, obj, form, change)
+        by, changed = getattr(request.user, "actor", ""), sorted(set(form.changed_data) - SECRET)
+        action = "operator.changed" if change else "operator.made"
+        AuditEvent.objects.record(action, actor=by, subject=obj, fields=changed, role=obj.role)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return _manages(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return _manages(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return _manages(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return _manages(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False  # the ledger names them; take `active` away instead
+
+
+SECRET = {"password1", "password2", "usable_password"}
+
+
+class OnlyLook(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows that only verbs may write."""
+
+    show_full_result_count = False  # no count over a million rows
+    list_per_page = 50
+    hidden: tuple[str, ...] = ()
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return _manages(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return _manages(request)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        names = [field.name for field in self.model._meta.concrete_fields]
+        return [name for name in names if name not in self.hidden]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.get_fields(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(Surface)
+class SurfaceAdmin(OnlyLook):
+    list_display = ["slug", "name", "kind", "base_url", "is_on"]
+
+
+@admin.register(Account)
+class AccountAdmin(OnlyLook):
+    list_display = ["name", "surface", "handle", "mode", "is_on", "state", "state_since"]
+    list_filter = ["state", "mode", "is_on"]
+    list_select_related = ["surface"]
+    hidden = ("sealed_credential",)
+
+
+@admin.register(Message)
+class MessageAdmin(OnlyLook):
+    list_display = ["id", "account", "kind", "author", "direction", "created_at", "spam_status"]
+    list_filter = ["direction", "kind", "spam_status", "reply_status"]
+    list_select_related = ["account"]
+    hidden = ("search",)
+
+
+@admin.register(Draft)
+class DraftAdmin(OnlyLook):
+    list_display = ["id", "account", "what", "state", "made_by", "made_at", "decided_by"]
+    list_filter = ["state", "what"]
+    list_select_related = ["account"]
+
+
+@admin.register(AuditEvent)
+class LedgerAdmin(OnlyLook):
+    list_display = ["id", "at", "actor", "action", "subject", "why"]
+
+
+@admin.register(WatchRound)
+class WatchRoundAdmin(OnlyLook):
+    list_display = ["id", "account", "started_at", "outcome", "requests", "stored", "skipped"]
+    list_select_related = ["account"]
+
+
+@admin.register(Allowance)
+class AllowanceAdmin(OnlyLook):
+    list_display = ["holder", "bucket", "used", "window_ends_at", "blocked_until"]
+
+
+@admin.register(Pause)
+class PauseAdmin(OnlyLook):
+    list_display = ["scope", "subject", "why", "by", "since", "ended_at", "ended_by"]
+
+
+@admin.register(SpamDecision)
+class SpamDecisionAdmin(OnlyLook):
+    list_display = ["id", "message", "is_spam", "filter_status", "by", "at"]
+    list_select_related = ["message"]
+
+
+@admin.register(SpamToken)
+class SpamTokenAdmin(OnlyLook):
+    list_display = ["token", "in_spam", "in_clean"]
+
+
+@admin.register(SignInAttempt)
+class SignInAttemptAdmin(OnlyLook):
+    list_display = ["at", "username", "network"]
+
+
+@admin.register(HubCommunity, HubPost, HubComment)
+class HubAdmin(OnlyLook):
+    """The built-in community's own rows."""
+
+    hidden = ("search",)
+
+
+@admin.register(HubAuthor)
+class HubAuthorAdmin(OnlyLook):
+    """Authors of the built-in community, without what they sign in with."""
+
+    list_display = ["name", "display_name", "is_bot", "made_at"]
+    hidden = ("key_digest",)

@@ -1,0 +1,134 @@
+"""Look over the whole program and say what a person should do. Pure looking, no repair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django_q.models import OrmQ, Schedule
+
+from surfaces import pausing
+from surfaces.models import Account, Draft, Operator
+from surfaces.models.account import BadCredential
+
+OVERDUE = timedelta(minutes=2)
+OLDEST_SERVER = 140000  # PostgreSQL 14
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at. `advice` is empty when nothing needs doing."""
+
+    about: str
+    says: str
+    advice: str = ""
+
+    @property
+    def is_well(self) -> bool:
+        return not self.advice
+
+
+def check_up(*, now: datetime) -> Iterator[Finding]:
+    """Yield a finding for everything; without a database, only that."""
+    try:
+        yield _database()
+        yield _migrations()
+    except DatabaseError as error:
+        first = str(error).strip().splitlines()[0]
+        yield Finding("database", first, "Start PostgreSQL, or unset DATABASE_URL to use our own.")
+        return
+    yield _operators()
+    yield _schedules()
+    yield _queue(now)
+    yield _watcher(now)
+    yield _sender(now)
+    yield from _accounts()
+    for row in pausing.live():
+        yield Finding("pause", f"{row}, by {row.by} since {row.since:%d %b %H:%M} UTC")
+
+
+def _database() -> Finding:
+    connection.ensure_connection()
+    version = connection.connection.info.server_version
+    says = f"PostgreSQL {version // 10000}.{version % 10000}"
+    if not settings.ENV.database_url:
+        says += f", our own, under {settings.DATA_DIR}"
+    advice = "" if version >= OLDEST_SERVER else "Use PostgreSQL 14 or newer."
+    return Finding("database", says, advice)
+
+
+def _migrations() -> Finding:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if plan:
+        return Finding("tables", f"{len(plan)} migrations are missing", "Run manage.py migrate.")
+    return Finding("tables", "up to date")
+
+
+def _operators() -> Finding:
+    count = Operator.objects.filter(is_active=True).count()
+    if not count:
+        return Finding("operators", "nobody can sign in", "Run manage.py createsuperuser.")
+    return Finding("operators", f"{count} can sign in")
+
+
+def _schedules() -> Finding:
+    missing = set(settings.SCHEDULES) - set(Schedule.objects.values_list("name", flat=True))
+    if missing:
+        return Finding("schedules", f"missing: {', '.join(sorted(missing))}",
+                       "Run manage.py sync_schedules.")  # fmt: skip
+    return Finding("schedules", f"{len(settings.SCHEDULES)} in place")
+
+
+def _queue(now: datetime) -> Finding:
+    if settings.ENV.redis_url:
+        return Finding("queue", "in Redis")
+    oldest = OrmQ.objects.order_by("lock").first()
+    if oldest and oldest.lock and now - oldest.lock > OVERDUE:
+        return Finding("queue", f"{OrmQ.objects.count()} tasks wait, the oldest since "
+                       f"{oldest.lock:%H:%M} UTC", "Start a worker: manage.py qcluster.")  # fmt: skip
+    return Finding("queue", f"{OrmQ.objects.count()} tasks wait")
+
+
+def _watcher(now: datetime) -> Finding:
+    late = Account.objects.due(now - OVERDUE).count()
+    if late:
+        return Finding("watcher", f"{late} accounts are overdue", "Start one: manage.py watch.")
+    return Finding("watcher", "no account is overdue")
+
+
+def _sender(now: datetime) -> Finding:
+    able = Account.objects.able_to_write(now)
+    late = Draft.objects.due(now - OVERDUE).filter(account__in=able).count()
+    if late and not pausing.live():
+        return Finding("sender", f"{late} approved drafts are overdue",
+                       "Start one: manage.py deliver.")  # fmt: skip
+    return Finding("sender", f"{Draft.objects.under_way().count()} drafts on their way")
+
+
+def _accounts() -> Iterator[Finding]:
+    for account in Account.objects.select_related("surface"):
+        about = f"account {account.name}"
+        try:
+            has_credential = bool(account.credential) or not account.surface.traits.needs_token
+        except BadCredential as error:
+            yield Finding(about, str(error), "Connect it again with its token.")
+            continue
+        if not has_credential:
+            yield Finding(about, "has no credential", "Connect it again with its token.")
+        elif account.state in {"auth_failed", "suspended", "down"}:
+            yield Finding(about, f"{account.get_state_display()}: {account.state_why}", ADVICE[
+                account.state])  # fmt: skip
+        else:
+            yield Finding(about, f"{account.get_state_display()}, {account.mode}")
+
+
+ADVICE = {
+    "auth_failed": "Connect it again with a new token.",
+    "suspended": "Wait until it ends, or clear it on the account's page when it is settled.",
+    "down": "Check the address; it is tried again by itself.",
+}

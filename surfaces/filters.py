@@ -1,0 +1,166 @@
+"""What somebody wants to see of the messages, read from a query string and back."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.lookups import IsNull
+
+from surfaces.models.message import (
+    INCOMING_COMMENT,
+    OPEN,
+    UNJUDGED,
+    Direction,
+    Kind,
+    Message,
+    ReplyStatus,
+    SpamStatus,
+    says,
+)
+
+LONGEST = 200  # of one value
+NONE = "none"
+# Words are not parted in these scripts, so full-text search cannot find them; pg_trgm, which
+# could, is not in the embedded PostgreSQL. They are looked for as they stand, window by window.
+UNPARTED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff]")
+UNBOUNDED = re.compile(r"(^|\s)-|\bor\b", re.IGNORECASE)  # asks for almost everything
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filters:
+    """What somebody wants to see. What could not be understood is noted, not obeyed."""
+
+    account: int | None = None
+    direction: str = ""
+    kind: str = ""
+    spam_status: str = ""  # or "none"
+    reply_status: str = ""  # or "none"
+    community: str = ""
+    author: str = ""
+    waiting: bool = False
+    words: str = ""
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> Filters:
+        """Read a query string: `account=3&spam_status=none&q=@ann+tide`."""
+        notes: list[str] = []
+
+        def one_of(name: str, values: list[str]) -> str:
+            value = given.get(name, "")
+            if value and value not in values:
+                notes.append(f"{name} “{value[:40]}” is not one of {', '.join(values)}.")
+                return ""
+            return value
+
+        def text(name: str) -> str:
+            value = given.get(name, "").replace("\0", "").strip()
+            if len(value) > LONGEST:
+                notes.append(f"{name} was cut to {LONGEST} characters.")
+            return value[:LONGEST]
+
+        asked = text("q").split()
+        names = [word[1:] for word in asked if len(word) > 1 and word.startswith("@")]
+        author = text("author").removeprefix("@") or (names[0] if names else "")
+        kept = [word for word in asked if word != f"@{author}"]
+        account = given.get("account", "")
+        if account and not re.fullmatch(r"[0-9]{1,18}", account):
+            notes.append(f"account “{account[:40]}” is not a number.")
+            account = ""
+        return cls(
+            account=int(account) if account else None,
+            direction=one_of("direction", Direction.values),
+            kind=one_of("kind", Kind.values),
+            spam_status=one_of("spam_status", [*SpamStatus.values, NONE]),
+            reply_status=one_of("reply_status", [*ReplyStatus.values, NONE]),
+            community=text("community"),
+            author=author,
+            waiting=one_of("waiting", ["1"]) == "1",
+            words=" ".join(kept),
+            notes=tuple(notes),
+        )
+
+    def query(self) -> dict[str, str]:
+        """The same as parameters, without what is not asked for."""
+        asked = {
+            "account": str(self.account or ""),
+            "direction": self.direction,
+            "kind": self.kind,
+            "spam_status": self.spam_status,
+            "reply_status": self.reply_status,
+            "community": self.community,
+            "author": self.author,
+            "waiting": "1" if self.waiting else "",
+            "q": self.words,
+        }
+        return {name: value for name, value in asked.items() if value}
+
+    @property
+    def is_unset(self) -> bool:
+        return not self.query()
+
+    def conditions(self) -> dict[str, Q]:
+        """Each wish by the name of the index that serves it, or by its own."""
+        found: dict[str, Q] = {}
+        if self.account is not None:
+            found["account"] = Q(account=self.account)
+        if self.direction:
+            ours = self.direction == Direction.OUTGOING
+            found["is_ours" if ours else "direction"] = Q(direction=self.direction)
+        if self.kind:
+            found["is_post" if self.kind == Kind.POST else "kind"] = Q(kind=self.kind)
+        for name in ("spam_status", "reply_status"):
+            value = getattr(self, name)
+            if value == NONE:
+                found[f"no_{name}"] = Q(**{name: None})
+            elif value:
+                found[name] = Q(**{name: value})
+        if self.community:
+            found["community"] = Q(submolt=self.community) & ~Q(submolt="")
+        if self.author:
+            found["author"] = Q(author=self.author)
+        if self.waiting:
+            found["is_waiting"] = INCOMING_COMMENT & OPEN & UNJUDGED
+            # As `unanswered()`, but asked row by row, so that a page reads a page.
+            ours = Message.objects.outgoing().filter(parent=OuterRef("pk")).values("pk")[:1]
+            found["is_unanswered"] = Q(IsNull(Subquery(ours), True))
+        if self.words and UNPARTED.search(self.words):
+            for word in self.words.split():
+                found[word] = Q(content__contains=word) | Q(title__contains=word)
+        elif self.words:
+            found["words"] = says(self.words)
+        return found
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the word index can answer alone, at a bounded price."""
+        words = self.words
+        return bool(words) and not UNPARTED.search(words) and not UNBOUNDED.search(words)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cursor:
+    """A place between two rows. Whatever cannot be read is no cursor at all."""
+
+    at: datetime
+    pk: int
+
+    def __str__(self) -> str:
+        packed = json.dumps([self.at.isoformat(), self.pk]).encode()
+        return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+    @classmethod
+    def read(cls, given: str) -> Cursor | None:
+        try:
+            at, pk = json.loads(base64.urlsafe_b64decode(given[:200] + "=" * (-len(given) % 4)))
+            cursor = cls(datetime.fromisoformat(at), int(pk))
+        except (ValueError, TypeError, binascii.Error, OverflowError):
+            return None
+        return cursor if cursor.at.tzinfo and 0 <= cursor.pk < 2**63 else None

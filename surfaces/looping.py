@@ -1,0 +1,65 @@
+"""Run one step again and again until told to stop; a failing database is waited out."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import DatabaseError, InterfaceError, connection
+
+LONGEST_PAUSE = 15.0  # seconds between attempts while the database is away
+
+
+class LoopingCommand(BaseCommand):
+    """A command with `--once`. One JSON line per round that did something."""
+
+    every = 1.0  # seconds between steps
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--once", action="store_true", help="One round, then end.")
+
+    def step(self) -> list[dict[str, Any]]:
+        """Do what is due; return a line for each thing done."""
+        raise NotImplementedError
+
+    def handle(self, **options: Any) -> None:
+        stop = threading.Event()
+
+        def end(number: int, frame: FrameType | None) -> None:
+            stop.set()
+
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, end)
+            signal.signal(signal.SIGINT, end)
+        if options["once"]:
+            for line in self.step() or [self.nothing()]:
+                self.say(line)
+            return
+        self._loop(stop)
+
+    def _loop(self, stop: threading.Event) -> None:
+        pause = self.every
+        while not stop.is_set():
+            try:
+                for line in self.step():
+                    self.say(line)
+                pause = self.every
+            except (DatabaseError, InterfaceError) as error:
+                pause = min(pause * 2, LONGEST_PAUSE)
+                self.say({"error": "the database is away", "kind": type(error).__name__,
+                          "again_in_s": pause})  # fmt: skip
+                connection.close()
+            stop.wait(pause)
+
+    def nothing(self) -> dict[str, Any]:
+        return {"did": 0}
+
+    def say(self, line: dict[str, Any]) -> None:
+        self.stdout.write(json.dumps(line, ensure_ascii=False, default=str))
+        self.stdout.flush()
+
+

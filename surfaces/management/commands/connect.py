@@ -1,0 +1,67 @@
+"""`manage.py connect`: make or update a surface and an account without a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from surfaces import connecting
+from surfaces.adapters import READERS
+from surfaces.errors import RuleBroken
+from surfaces.models.account import Mode
+
+
+class Command(BaseCommand):
+    help = "Connect an account. The token is read from the variable that --token-env names."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("kind", help=f"one of {', '.join(READERS)}")
+        parser.add_argument("--agent", required=True, metavar="SLUG", help="who speaks through it")
+        parser.add_argument("--handle", default="", help="our name there, if the service has one")
+        parser.add_argument("--base-url", default="", help="empty: the service's own address")
+        parser.add_argument("--token-env", default="", metavar="VAR", help="where the token is")
+        parser.add_argument("--every", type=int, default=5, metavar="MIN", help="1 to 1440")
+        parser.add_argument("--mode", default=Mode.REVIEW, help=", ".join(Mode.values))
+
+    def handle(self, **options: Any) -> None:
+        try:
+            account = connecting.connect(
+                options["kind"],
+                agent=options["agent"],
+                handle=options["handle"],
+                base_url=options["base_url"],
+                token=_token(options["token_env"]),
+                every=options["every"],
+                mode=options["mode"],
+                by="command:connect",
+                now=timezone.now(),
+            )
+        except RuleBroken as error:
+            raise CommandError(str(error), returncode=2) from error
+        self.stdout.write(
+            json.dumps(
+                {
+                    "surface": account.surface.slug,
+                    "account": account.name,
+                    "agent": options["agent"],
+                    "handle": account.handle,
+                    "base_url": account.surface.base_url or account.surface.traits.base_url,
+                    "every_minutes": account.every,
+                    "mode": account.mode,
+                    "state": account.state,
+                }
+            )
+        )
+
+
+def _token(variable: str) -> str:
+    if not variable:
+        return ""
+    token = os.environ.get(variable, "").strip()
+    if not token:
+        raise CommandError(f"The variable {variable} is empty; put the token there.", returncode=2)
+    return token

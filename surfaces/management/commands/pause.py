@@ -1,0 +1,45 @@
+"""`manage.py pause`: stop sending."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from surfaces import pausing
+from surfaces.errors import RuleBroken
+
+
+def add_scope(parser: Any) -> None:
+    scope = parser.add_mutually_exclusive_group(required=True)
+    scope.add_argument("--all", action="store_true", help="everything")
+    scope.add_argument("--surface", metavar="S", help="one surface, by its slug")
+    scope.add_argument("--account", metavar="A", help="one account, by its name")
+    scope.add_argument("--agent", metavar="A", help="one agent, by its slug")
+
+
+def scope_of(options: dict[str, Any]) -> tuple[str, str]:
+    for name in ("surface", "account", "agent"):
+        if options[name] is not None:
+            return name, options[name]
+    return "all", ""
+
+
+class Command(BaseCommand):
+    help = "Stop sending now: all of it, a surface, an account or an agent."
+
+    def add_arguments(self, parser: Any) -> None:
+        add_scope(parser)
+        parser.add_argument("--why", default="", help="shown to every operator")
+
+    def handle(self, **options: Any) -> None:
+        scope, subject = scope_of(options)
+        now = timezone.now()
+        try:
+            row = pausing.pause(scope, subject, why=options["why"], by="command:pause", now=now)
+        except RuleBroken as error:
+            raise CommandError(str(error), returncode=2) from error
+        since = row.since.isoformat()
+        self.stdout.write(json.dumps({"paused": scope, "subject": subject, "since": since}))

@@ -1,0 +1,28 @@
+"""`manage.py resume`: let sending go on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from surfaces import pausing
+from surfaces.errors import RuleBroken
+from surfaces.management.commands.pause import add_scope, scope_of
+
+
+class Command(BaseCommand):
+    help = "End a pause. What waited is sent next."
+
+    def add_arguments(self, parser: Any) -> None:
+        add_scope(parser)
+
+    def handle(self, **options: Any) -> None:
+        scope, subject = scope_of(options)
+        try:
+            pausing.resume(scope, subject, by="command:resume", now=timezone.now())
+        except RuleBroken as error:
+            raise CommandError(str(error), returncode=2) from error
+        self.stdout.write(json.dumps({"resumed": scope, "subject": subject}))

@@ -1,0 +1,27 @@
+"""`manage.py sync_schedules`: make the timetable what settings say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.db import connection, transaction
+from django_q.models import Schedule
+
+ONE_AT_A_TIME = 0x5C4EDA1E  # advisory lock: schedule names are not unique in the database
+
+
+class Command(BaseCommand):
+    help = "Make the cluster's schedules match settings.SCHEDULES."
+
+    @transaction.atomic
+    def handle(self, **options: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
+        for name, (task, minutes) in settings.SCHEDULES.items():
+            Schedule.objects.update_or_create(
+                name=name,
+                defaults={"func": task, "schedule_type": Schedule.MINUTES, "minutes": minutes},
+            )
+        Schedule.objects.exclude(name__in=settings.SCHEDULES).delete()

@@ -1,0 +1,158 @@
+"""The queue of drafts as people read it: by state, a page at a time, one after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+
+from surfaces.errors import BadInput
+from surfaces.models import Draft, Message, Operator
+from surfaces.models.draft import State, What
+from surfaces.showing import span
+
+SIZE = 50
+MOST_COUNTED = 1_000
+EXCERPT = 280
+SLACK = timedelta(minutes=10)  # between our clock and the service's
+CANDIDATES = 20  # of our messages offered for "it is there"
+# The tabs: what they are called, the states they hold, and whether a person should count them.
+TABS = {
+    "waiting": ("Waiting", [State.WAITING, State.COMPOSED], True),
+    "under_way": ("On its way", [State.APPROVED, State.SENDING], True),
+    "unknown": ("Unknown", [State.UNKNOWN], True),
+    "failed": ("Failed", [State.FAILED], True),
+    "sent": ("Sent", [State.SENT], False),
+    "withdrawn": ("Withdrawn", [State.WITHDRAWN], False),
+    "shadowed": ("Shadow", [State.SHADOWED], False),
+    "all": ("All", list(State), False),
+}
+FIRST = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    name: str
+    label: str
+    count: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    tab: str
+    label: str
+    rows: list[Draft]
+    newer: str
+    older: str
+    note: str = ""
+
+
+def tabs() -> list[Tab]:
+    """Every tab; those with work say how much, in one query that counts no further than 1,000."""
+    counted = [states for _, states, is_counted in TABS.values() if is_counted]
+    parts = [
+        Draft.objects.filter(state=state).order_by().values_list("state")[:MOST_COUNTED]
+        for states in counted
+        for state in states
+    ]
+    found = Counter(row[0] for row in parts[0].union(*parts[1:], all=True))
+    result = []
+    for name, (label, states, is_counted) in TABS.items():
+        count = sum(found[state] for state in states)
+        words = f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
+        result.append(Tab(name, label, words if is_counted else ""))
+    return result
+
+
+def page(tab: str, before: str = "", after: str = "") -> Page:
+    """One page by key, newest first. Keys are ids, and garbage is no key."""
+    note = "" if tab in TABS or not tab else "There is no such state; these are the waiting ones."
+    tab = tab if tab in TABS else FIRST
+    label, states, _ = TABS[tab]
+    rows = Draft.objects.filter(state__in=states) if tab != "all" else Draft.objects.all()
+    older, newer = _number(before), _number(after)
+    start = newer if newer is not None else older
+    if newer is not None:
+        found = list(_listed(rows.filter(pk__gt=newer).order_by("pk")))
+    else:
+        found = list(_listed((rows.filter(pk__lt=older) if older else rows).order_by("-pk")))
+    is_full, found = len(found) > SIZE, found[:SIZE]
+    if newer is not None:
+        found.reverse()
+    if not found and start is not None:
+        return page(tab)
+    has_older = is_full if newer is None else True
+    has_newer = start is not None if newer is None else is_full
+    return Page(
+        tab=tab,
+        label=label,
+        rows=found,
+        newer=urlencode({"state": tab, "after": found[0].pk}) if found and has_newer else "",
+        older=urlencode({"state": tab, "before": found[-1].pk}) if found and has_older else "",
+        note=note,
+    )
+
+
+def _listed(rows: QuerySet[Draft]) -> QuerySet[Draft]:
+    """With what a row shows, and nothing long."""
+    heavy = ["text", "challenge", "account__sealed_credential", "account__cursor"]
+    heavy += [f"target__{name}" for name in ("raw_json", "search", "content", "title")]
+    return (
+        rows.select_related("account__surface", "target")
+        .defer(*heavy)
+        .annotate(excerpt=Left("text", EXCERPT), question=Left("target__content", EXCERPT))
+    )[: SIZE + 1]
+
+
+def after(draft: Draft) -> Draft | None:
+    """The one to decide on next: the oldest that waits behind this one, else the oldest."""
+    waiting = Draft.objects.waiting().exclude(pk=draft.pk).order_by("pk").only("pk")
+    return waiting.filter(pk__gt=draft.pk).first() or waiting.first()
+
+
+def candidates(draft: Draft) -> list[Message]:
+    """Ours in that thread, and no draft's yet: one of them may be what we said."""
+    ours = Message.objects.filter(account=draft.account, draft=None).outgoing()
+    ours = ours.filter(post=draft.target.post_id) if draft.target else ours.posts()
+    if draft.asked_at:
+        ours = ours.written_since(draft.asked_at - SLACK)
+    return list(ours.order_by("-created_at", "-id").defer("raw_json", "search")[:CANDIDATES])
+
+
+def decided_before(draft: Draft, me: str, now: datetime) -> str:
+    """What somebody else decided, and how long ago; "" if nobody did."""
+    if not draft.decided_by or not draft.decided_at:
+        return ""
+    kind, _, name = draft.decided_by.partition(":")
+    if kind == "operator":
+        operator = Operator.objects.filter(username=name).first()
+        name = operator.name if operator else name
+    who = "You" if draft.decided_by == me else name or kind
+    return f"{who} decided this {span(now - draft.decided_at)} before you: it is {draft.state}."
+
+
+def text_limit(draft: Draft) -> int:
+    """The longest text the service takes for this, in its own characters."""
+    traits = draft.account.surface.traits
+    return (draft.what == What.POST and traits.post_limit) or traits.text_limit
+
+
+def checked(draft: Draft, typed: Mapping[str, str]) -> dict[str, str]:
+    """What may be kept of an edited form; title and community belong to posts."""
+    if draft.what != What.POST:
+        return {"text": typed["text"]}
+    community = typed["community"].replace("\0", "")
+    if len(community) > 200:
+        raise BadInput("The community has more than 200 characters. Enter its short name.")
+    if len(typed["title"]) > 300:
+        raise BadInput(f"The title has {len(typed['title']):,} characters. Enter at most 300.")
+    return {"text": typed["text"], "title": typed["title"], "community": community}
+
+
+def _number(given: str) -> int | None:
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None

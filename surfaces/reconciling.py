@@ -1,0 +1,191 @@
+"""Find out what became of words that may be out there, before anything is repeated.
+
+    unknown ──look──┬─ found ─────────> sent
+                    ├─ twice absent ──> approved: sent again, as a new try
+                    ├─ cannot tell ───> after three looks, a person decides
+                    └─ no answer ─────> look again, with growing pauses
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import httpx
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from surfaces.access import open_reader
+from surfaces.adapters.base import Absent, CannotTell, Found, Look
+from surfaces.errors import StaleState, SurfaceError, TryLater
+from surfaces.models import AuditEvent, Draft, Message
+from surfaces.models.draft import State, What
+from surfaces.outcomes import unknown, wait_after
+from surfaces.recording import record_sent
+from surfaces.sender import Sender, is_alive
+
+LOOKS_TO_BE_SURE = 2  # absences in a row: a late request may still arrive after the first
+LOOKS_BEFORE_A_PERSON = 3  # at lists that prove nothing
+LONGEST_PAUSE = timedelta(hours=1)
+Clock = Callable[[], datetime]
+
+
+def first_look() -> timedelta:
+    return timedelta(seconds=settings.LOOK_AFTER_SECONDS)
+
+
+def pause_after(looks: int) -> timedelta:
+    return min(first_look() * 2 ** min(looks, 12), LONGEST_PAUSE)
+
+
+def release_dead(*, now: datetime) -> int:
+    """Free what dead senders held: not begun → approved, begun → to be looked for."""
+    lapsed = Draft.objects.abandoned(now).select_related("account").order_by("lease_until")[:500]
+    return sum(_release(draft, now=now) for draft in lapsed if not is_alive(draft.claimed_by))
+
+
+def _release(draft: Draft, *, now: datetime) -> int:
+    try:
+        if draft.asked_at is None:
+            give_back(draft)
+        else:
+            why = "The sender died in the middle of sending."
+            unknown(draft, why, look_at=now + first_look(), sender_died=True)
+    except StaleState:
+        return 0
+    return 1
+
+
+def give_back(draft: Draft) -> None:
+    """Return a claimed draft that was not begun."""
+    draft.advance(State.APPROVED, lease_until=None, claimed_by="")
+
+
+@transaction.atomic(durable=True)
+def claim_look(sender: Sender, *, now: datetime) -> Draft | None:
+    """Take one unknown draft to look for; nobody else looks for it meanwhile."""
+    draft = (
+        Draft.objects.to_look_for(now)
+        .select_related("account__surface", "target")
+        .order_by("look_at", "id")
+        .select_for_update(of=("self",), skip_locked=True)
+        .first()
+    )
+    if draft:
+        pause = pause_after(draft.looks + 1)
+        Draft.objects.filter(pk=draft.pk).update(
+            claim_number=F("claim_number") + 1, claimed_by=sender.name, look_at=now + pause
+        )
+        draft.claim_number, draft.look_at = draft.claim_number + 1, now + pause
+    return draft
+
+
+def look(
+    draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None = None
+) -> None:
+    """Look once, and write down what was found."""
+    try:
+        if stored := _stored_by_watcher(draft):
+            _record(draft, stored.remote_id, stored.content, stored.created_at, now=clock())
+            return
+        _conclude(draft, _ask(draft, clock, transport), now=clock())
+    except StaleState:
+        return  # somebody else settled it
+
+
+def _stored_by_watcher(draft: Draft) -> Message | None:
+    """Our own words may have been read back already."""
+    if draft.what != What.REPLY or draft.target is None:
+        return None
+    return draft.target.children.filter(direction="outgoing", draft=None).first()
+
+
+def _ask(draft: Draft, clock: Clock, transport: httpx.BaseTransport | None) -> Look | SurfaceError:
+    reader = open_reader(draft.account, sends=True, clock=clock, transport=transport)
+    since = (draft.asked_at or draft.made_at) - timedelta(minutes=5)
+    try:
+        if draft.what == What.POST:
+            return reader.find_own_post(title=draft.title, text=draft.text, since=since)
+        target = draft.target
+        if target is None:
+            return CannotTell("what it answers is unknown")
+        post = Message.objects.only("remote_id").get(pk=target.post_id)
+        parent = target.remote_id if draft.what == What.REPLY else None
+        return reader.find_own_reply(
+            post_id=post.remote_id, parent_id=parent, text=draft.text, since=since
+        )
+    except SurfaceError as error:
+        return error
+    finally:
+        reader.close()
+
+
+def _conclude(draft: Draft, found: Look | SurfaceError, *, now: datetime) -> None:
+    if isinstance(found, Found) and not _is_taken(draft, found.item.remote_id):
+        item = found.item
+        _record(draft, item.remote_id, item.content, item.created_at, now=now, url=item.url)
+    elif isinstance(found, Found | Absent):
+        _absent(draft, now=now)
+    elif isinstance(found, TryLater):
+        wait = max(pause_after(draft.looks + 1), found.wait or timedelta())
+        draft.note(why=f"Could not look: {found}.", look_at=now + wait)
+    else:
+        why = found.why if isinstance(found, CannotTell) else str(found)
+        _cannot_tell(draft, why, now=now)
+
+
+def _is_taken(draft: Draft, remote_id: str) -> bool:
+    """The same words of another draft are not this draft's words."""
+    others = Draft.objects.filter(account=draft.account_id, remote_id=remote_id)
+    return others.exclude(pk=draft.pk).exclude(state=State.WITHDRAWN).exists()
+
+
+def _record(
+    draft: Draft, remote_id: str, content: str, created_at: datetime, *, now: datetime, url: str = ""
+) -> None:
+    why = "Found on the surface after the sending was in doubt."
+    record_sent(
+        draft,
+        remote_id=remote_id,
+        content=content,
+        created_at=created_at,
+        url=url,
+        now=now,
+        why=why,
+    )
+
+
+def _absent(draft: Draft, *, now: datetime) -> None:
+    if draft.absences + 1 < LOOKS_TO_BE_SURE:
+        draft.note(
+            looks=draft.looks + 1,
+            absences=draft.absences + 1,
+            look_at=now + pause_after(draft.looks),
+            why="Not there at the first look; looking once more.",
+        )
+        return
+    # Our own death is not the service's failure: then there is nothing to wait for.
+    wait = timedelta() if draft.sender_died else wait_after(draft.sendings, draft.account.interval)
+    with transaction.atomic():
+        draft.advance(
+            State.APPROVED,
+            why="Looked twice: it is not there. Sent again.",
+            not_before=now + wait,
+            looks=0,
+            absences=0,
+        )
+        AuditEvent.objects.record("draft.found_absent", actor="sender", subject=draft)
+
+
+def _cannot_tell(draft: Draft, why: str, *, now: datetime) -> None:
+    needs_person = draft.looks + 1 >= LOOKS_BEFORE_A_PERSON
+    draft.note(
+        looks=draft.looks + 1,
+        absences=0,
+        look_at=now + pause_after(draft.looks),
+        needs_person=needs_person,
+        why=f"Cannot tell whether it was sent: {why}.",
+    )
+    if needs_person:
+        AuditEvent.objects.record("draft.needs_person", actor="sender", subject=draft, why=why)

@@ -1,0 +1,189 @@
+"""Judge a stranger's comment: spam, suspect, or nothing speaks against it.
+
+    score = (1 - Π (1 - w) over reasons against) · Π (1 + w) over reasons in favour
+
+The rules come first (`spam_rules`). What operators decided before is one more
+reason: a naive Bayes over distinct tokens, with a weight of
+`MOST_AGAINST · (2p - 1) · n / (n + 3)` for n telling tokens (`MOST_IN_FAVOUR`
+when p speaks for the comment), so one odd word never decides.
+
+Two bounds hold whatever was learned. An attempt to give our agents orders is
+suspect at least. Orders, shouts and learned words alone are never `spam`: other
+reasons must reach `PROOF`. And nothing here says `clean`: that is an operator's
+word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import Literal
+
+from surfaces.spam_rules import RULES, Facts, Reason, Sign, noisy_or
+from surfaces.tokens import (
+    MOST_TOKENS,
+    Reading,
+    domains,
+    fingerprint,
+    read,
+    tokenize,
+    tokens_to_learn,
+)
+
+__all__ = [
+    "Counts",
+    "Facts",
+    "Reason",
+    "Sign",
+    "Thresholds",
+    "Verdict",
+    "domains",
+    "fingerprint",
+    "judge",
+    "tokenize",
+    "tokens_to_learn",
+]
+
+FEWEST_TAUGHT = 10  # messages of each kind, before words count
+TELLING = 20  # tokens that are listened to
+QUIET, LOUDEST = 0.2, 3.0  # log odds of one token
+UNSEEN = (0, 0)
+PRIOR = 2.0  # pseudo-messages
+MOST_AGAINST = 0.85
+MOST_IN_FAVOUR = 0.4
+PROOF = 0.3
+NEVER_PROOF = frozenset({Sign.INJECTION, Sign.WORDS, Sign.SHOUTING, Sign.UNREAD})
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    suspect: float = 0.40
+    spam: float = 0.90
+
+    def __post_init__(self) -> None:
+        if not 0 < self.suspect < self.spam <= 1:
+            raise ValueError("needs 0 < suspect < spam <= 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What operators' decisions taught: per token, messages of spam and clean ones.
+
+    For `judge` it is enough to hold the tokens of the message at hand.
+    """
+
+    spam_messages: int = 0
+    clean_messages: int = 0
+    tokens: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def is_enough(self) -> bool:
+        return min(self.spam_messages, self.clean_messages) >= FEWEST_TAUGHT
+
+    def learn(self, tokens: Iterable[str], *, spam: bool) -> Counts:
+        return self._moved(tokens, spam=spam, by=1)
+
+    def unlearn(self, tokens: Iterable[str], *, spam: bool) -> Counts:
+        """Exactly undo `learn` with the same arguments."""
+        return self._moved(tokens, spam=spam, by=-1)
+
+    def _moved(self, tokens: Iterable[str], *, spam: bool, by: int) -> Counts:
+        to_spam, to_clean = (by, 0) if spam else (0, by)
+        moved = dict(self.tokens)
+        for token in tokens:
+            in_spam, in_clean = moved.pop(token, (0, 0))
+            now = (in_spam + to_spam, in_clean + to_clean)
+            if now != (0, 0):
+                moved[token] = now
+        return Counts(self.spam_messages + to_spam, self.clean_messages + to_clean, moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    status: Literal["spam", "suspect"] | None
+    score: float  # 0 to 1
+    reasons: tuple[Reason, ...]  # the weightiest first
+
+
+ORDINARY = Thresholds()
+NOTHING_TAUGHT = Counts()
+
+
+def judge(
+    facts: Facts, counts: Counts = NOTHING_TAUGHT, thresholds: Thresholds = ORDINARY
+) -> Verdict:
+    """Weigh all reasons. Our own voices are never spam."""
+    if facts.author_is_ours:
+        return Verdict(None, 0.0, (Reason(Sign.OURS, "it is one of our own voices", -1.0),))
+
+    reading = read(facts.whole)
+    reasons = [reason for rule in RULES for reason in rule(facts, reading)]
+    reasons.extend(_words(reading, counts))
+    reasons.sort(key=lambda reason: -abs(reason.weight))
+
+    score = _score(reasons, thresholds)
+    status: Literal["spam", "suspect"] | None = None
+    if score >= thresholds.spam:
+        status = "spam"
+    elif score >= thresholds.suspect:
+        status = "suspect"
+    return Verdict(status, score, tuple(reasons))
+
+
+def _score(reasons: list[Reason], thresholds: Thresholds) -> float:
+    against = [reason for reason in reasons if reason.weight > 0]
+    score = noisy_or(reason.weight for reason in against)
+    for reason in reasons:
+        if reason.weight < 0:
+            score *= 1 + reason.weight
+    score = round(score, 4)
+
+    if noisy_or(reason.weight for reason in against if reason.code not in NEVER_PROOF) < PROOF:
+        score = min(score, max(thresholds.spam - 0.01, thresholds.suspect))
+    if any(reason.code in (Sign.INJECTION, Sign.UNREAD) for reason in against):
+        score = max(score, thresholds.suspect)
+    return score
+
+
+def _words(reading: Reading, counts: Counts) -> Iterator[Reason]:
+    """What the words say by themselves, once enough was taught."""
+    if not counts.is_enough:
+        return
+    telling = _telling(reading, counts)
+    # Even odds to begin with: operators rule on what was suspect already, so
+    # their share of spam says nothing about the share among all comments.
+    tilt = 1 / (1 + exp(-sum(odds for odds, _ in telling))) * 2 - 1
+    trust = len(telling) / (len(telling) + 3)
+    weight = round((MOST_AGAINST if tilt > 0 else MOST_IN_FAVOUR) * tilt * trust, 4)
+    if abs(weight) < 0.05:
+        return
+    kind = "spam" if tilt > 0 else "clean comments"
+    named = ", ".join([f'"{token}"' for odds, token in telling if odds * tilt > 0][:5])
+    yield Reason(Sign.WORDS, f"words known from {kind}: {named}", weight)
+
+
+def _telling(reading: Reading, counts: Counts) -> list[tuple[float, str]]:
+    """The log odds that speak loudest, with their tokens.
+
+    Laplace smoothing, but its two pseudo-messages are shared between the kinds
+    as the taught ones are. Shared evenly, a word seen once among many clean
+    messages would speak for spam, only because less spam was taught.
+    """
+    taught = counts.tokens
+    in_spam, in_clean = counts.spam_messages, counts.clean_messages
+    ratio = in_clean / in_spam
+    spam_prior = PRIOR * in_spam / (in_spam + in_clean)
+    clean_prior = PRIOR - spam_prior
+    found: list[tuple[float, str]] = []
+    for token in reading.tokens[:MOST_TOKENS]:
+        spam, clean = taught.get(token, UNSEEN)
+        odds = log(ratio * (spam + spam_prior) / (clean + clean_prior))
+        if not -QUIET < odds < QUIET:
+            found.append((odds, token))
+    found.sort(key=_loudness, reverse=True)
+    return [(max(-LOUDEST, min(LOUDEST, odds)), token) for odds, token in found[:TELLING]]
+
+
+def _loudness(pair: tuple[float, str]) -> float:
+    return abs(pair[0])

@@ -1,0 +1,231 @@
+"""What speaks against a comment, one function per rule, each with its reason in words.
+
+A rule sees `Facts` and the `Reading` of their text, nothing else, and never
+decides: `spam.judge` weighs the reasons together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from surfaces.spam_lures import LURED
+from surfaces.spam_phrases import INJECTED, said
+from surfaces.tokens import LOOKED_AT, Reading, is_address
+
+
+class Sign(StrEnum):
+    LINKS = "links"
+    HIDING_LINKS = "hiding_links"
+    REPEATED = "repeated"
+    HASTY = "hasty"
+    MENTIONS = "mentions"
+    HIDDEN = "hidden"
+    INJECTION = "injection"
+    LURE = "lure"
+    SHOUTING = "shouting"
+    MONOTONE = "monotone"
+    UNREAD = "unread"
+    WORDS = "words"
+    KNOWN = "known"
+    OURS = "ours"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facts:
+    """All that the judgement may depend on."""
+
+    text: str
+    title: str = ""
+    author: str = ""
+    author_is_known: bool = False  # answered or cleared before
+    author_is_ours: bool = False
+    same_text_other_authors: int = 0  # others with the same fingerprint in the last day
+    author_recent: int = 0  # comments by the author in the last ten minutes
+    known_domains: frozenset[str] = frozenset()  # of `domains(whole)`, those seen here before
+
+    @property
+    def whole(self) -> str:
+        """What is read, and what a decision about it trains."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why, in a sentence for operators. A negative weight speaks for the author."""
+
+    code: Sign
+    words: str
+    weight: float
+
+
+Rule = Callable[[Facts, Reading], Iterator[Reason]]
+
+MASS_MENTION = 5
+SHORTENERS = frozenset(
+    {"bit.ly", "tinyurl.com", "t.co", "goo.gl", "is.gd", "ow.ly", "cutt.ly", "rb.gy", "t.ly"}
+    | {"shorturl.at", "rebrand.ly", "buff.ly", "tiny.cc", "v.gd", "adf.ly", "linktr.ee"}
+    | {"t.cn", "dwz.cn", "url.cn", "suo.im"}
+)
+_CODE = re.compile(r"```[^`]{0,9000}(?:```|$)|`[^`\n]{1,300}`")
+_MENTIONED = re.compile(r"(?<![\w@./])@([a-z0-9_][\w-]{1,39})(?![\w/(]|\.\w)")
+_PASSWORD_IN_LINK = re.compile(r"://[^\s/?#@]{1,200}@")
+_SPELLED = re.compile(r"(?:[ .*_-][a-z]){7}(?![a-z])")
+_COMMENT = re.compile(r"<!--[^<>]{8,2000}-->")
+_STRETCHED = re.compile(r"([a-z])\1{8}")  # a Chinese 哈哈哈 may be as long as it likes
+_CAPITALS = re.compile("[A-Z]")
+_SMALL = re.compile("[a-z]")
+_PICTURES = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
+
+
+def links(facts: Facts, reading: Reading) -> Iterator[Reason]:
+    """One link is a reference. Many, to places nobody named before, are a campaign."""
+    if not reading.hosts:
+        return
+    new = len(_unseen(facts, reading))
+    total = len(reading.hosts)
+    weight = _step(total, (2, 0.1), (3, 0.2), (5, 0.35), (8, 0.5), (15, 0.7))
+    weight = noisy_or([weight, _step(new, (1, 0.15), (2, 0.3), (3, 0.45), (5, 0.6))])
+    if weight:
+        unseen = f", {new} to domains never seen here" if new else ""
+        yield Reason(Sign.LINKS, f"{_many(total, 'link')}{unseen}", weight)
+
+
+def links_that_hide(_facts: Facts, reading: Reading) -> Iterator[Reason]:
+    short = sorted(SHORTENERS.intersection(reading.hosts))
+    if short:
+        yield Reason(Sign.HIDING_LINKS, f"a shortened link ({short[0]}) hides where it leads", 0.45)
+    if any(is_address(host) for host in reading.hosts):
+        yield Reason(Sign.HIDING_LINKS, "a link to a bare address instead of a name", 0.5)
+    if any("xn--" in host or not host.isascii() for host in reading.hosts):
+        yield Reason(Sign.HIDING_LINKS, "a link whose name may imitate another (punycode)", 0.45)
+    if reading.hosts and "@" in reading.plain and _PASSWORD_IN_LINK.search(reading.plain):
+        yield Reason(Sign.HIDING_LINKS, "a link that shows one name and leads to another", 0.6)
+
+
+def repeated_text(facts: Facts, reading: Reading) -> Iterator[Reason]:
+    others = facts.same_text_other_authors
+    weight = _step(others, (1, 0.35), (2, 0.55), (4, 0.75), (7, 0.85))
+    if others >= 7 and reading.length >= 80:
+        weight = 0.92  # nobody shares a whole paragraph with seven others by chance
+    if weight:
+        authors = _many(others, "other author")
+        yield Reason(Sign.REPEATED, f"same text by {authors} in a day", weight)
+
+
+def haste(facts: Facts, _reading: Reading) -> Iterator[Reason]:
+    weight = _step(facts.author_recent, (6, 0.15), (12, 0.35), (25, 0.55))
+    if weight:
+        yield Reason(Sign.HASTY, f"{facts.author_recent} comments in ten minutes", weight)
+
+
+def mass_mentions(facts: Facts, reading: Reading) -> Iterator[Reason]:
+    if reading.plain.count("@") < MASS_MENTION:
+        return
+    mentioned = set(_MENTIONED.findall(_CODE.sub(" ", reading.plain)))
+    mentioned.discard(facts.author.casefold())
+    weight = _step(len(mentioned), (MASS_MENTION, 0.45), (10, 0.65), (20, 0.8))
+    if weight:
+        yield Reason(Sign.MENTIONS, f"mentions {len(mentioned)} accounts", weight)
+
+
+def hidden_writing(_facts: Facts, reading: Reading) -> Iterator[Reason]:
+    if reading.smuggled:
+        yield Reason(Sign.HIDDEN, "writing that is invisible or turned round", 0.65)
+    weight = _step(reading.inside_words, (1, 0.2), (2, 0.4), (4, 0.6))
+    if weight:
+        words = _many(reading.inside_words, "word") + " split by invisible characters"
+        yield Reason(Sign.HIDDEN, words, weight)
+    weight = _step(reading.two_alphabets, (1, 0.3), (2, 0.45), (5, 0.6))
+    if weight:
+        yield Reason(Sign.HIDDEN, "foreign letters that pass for Latin ones", weight)
+    if "<!--" in reading.plain and _COMMENT.search(_CODE.sub(" ", reading.plain)):
+        yield Reason(Sign.HIDDEN, "a comment that is not shown", 0.3)
+    if _SPELLED.search(reading.plain):
+        yield Reason(Sign.HIDDEN, "a phrase spelled letter by letter", 0.4)
+
+
+def injection(_facts: Facts, reading: Reading) -> Iterator[Reason]:
+    """Suspect at least, and never spam by that alone: people talk about it, too."""
+    phrases = said(INJECTED, reading.tokens, reading.plain)
+    if phrases:
+        asks = "; ".join(dict.fromkeys(phrase.words for phrase in phrases))
+        weight = _step(len(phrases), (1, 0.6), (2, 0.7), (3, 0.8))
+        yield Reason(Sign.INJECTION, f"asks to {asks}", weight)
+
+
+def lures(facts: Facts, reading: Reading) -> Iterator[Reason]:
+    phrases = said(LURED, reading.tokens, reading.plain)
+    if phrases:
+        offers = ", ".join(dict.fromkeys(phrase.words for phrase in phrases))
+        weight = noisy_or(phrase.weight for phrase in phrases)
+        yield Reason(Sign.LURE, f"offers {offers}", min(weight, 0.95))
+        if weight >= 0.45 and _unseen(facts, reading):
+            yield Reason(Sign.LURE, "the offer leads to a domain never seen here", 0.5)
+
+
+def shouting(_facts: Facts, reading: Reading) -> Iterator[Reason]:
+    capitals = len(_CAPITALS.findall(reading.raw)) if reading.raw != reading.plain else 0
+    if capitals >= 25 and capitals > 2 * len(_SMALL.findall(reading.raw)):
+        yield Reason(Sign.SHOUTING, "written in capitals", 0.2)
+    long_words = " ".join([token for token in reading.tokens if len(token) > 9])
+    if reading.plain.count("!") >= 6 or _STRETCHED.search(long_words):
+        yield Reason(Sign.SHOUTING, "shouts", 0.2)
+    if not reading.raw.isascii() and len(_PICTURES.findall(reading.raw)) >= 8:
+        yield Reason(Sign.SHOUTING, "more pictures than words need", 0.2)
+
+
+def monotony(_facts: Facts, reading: Reading) -> Iterator[Reason]:
+    words = reading.words[:200]
+    if len(words) >= 20 and len(set(words)) < 0.3 * len(words):
+        yield Reason(Sign.MONOTONE, "the same words over and over", 0.45)
+
+
+def unread_rest(_facts: Facts, reading: Reading) -> Iterator[Reason]:
+    if reading.length > LOOKED_AT:
+        words = f"only the first {LOOKED_AT} of {reading.length} characters were looked at"
+        yield Reason(Sign.UNREAD, words, 0.4)
+
+
+def known_author(facts: Facts, _reading: Reading) -> Iterator[Reason]:
+    if facts.author_is_known:
+        yield Reason(Sign.KNOWN, "the author was answered or cleared before", -0.5)
+
+
+RULES: tuple[Rule, ...] = (
+    links,
+    links_that_hide,
+    repeated_text,
+    haste,
+    mass_mentions,
+    hidden_writing,
+    injection,
+    lures,
+    shouting,
+    monotony,
+    unread_rest,
+    known_author,
+)
+
+
+def _unseen(facts: Facts, reading: Reading) -> set[str]:
+    return set(reading.hosts) - facts.known_domains
+
+
+def _step(number: int, *steps: tuple[int, float]) -> float:
+    """The weight of the highest step that `number` reaches."""
+    return next((weight for least, weight in reversed(steps) if number >= least), 0.0)
+
+
+def noisy_or(weights: Iterable[float]) -> float:
+    """Independent hints add up, and never pass 1."""
+    speaks_for = 1.0
+    for weight in weights:
+        speaks_for *= 1 - weight
+    return 1 - speaks_for
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

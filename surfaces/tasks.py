@@ -1,0 +1,35 @@
+"""What the cluster may call. Arguments are ids and strings: they are pickled."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+from django_q.models import OrmQ, Success
+
+from surfaces import delivery
+from surfaces.models import WatchRound
+from surfaces.sender import Sender
+
+ROUNDS_KEPT = timedelta(days=14)
+RESULTS_KEPT = timedelta(days=2)
+
+
+def deliver_due() -> int:
+    """Send what is due. Safe to run twice at once."""
+    return delivery.deliver_due(Sender(), clock=timezone.now).sent
+
+
+def prune() -> int:
+    """Put away what nobody looks at any more."""
+    now = timezone.now()
+    WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
+    Session.objects.filter(expire_date__lt=now).delete()
+    gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()
+    return gone
+
+
+def waiting_tasks() -> int:
+    """How many tasks wait in the queue."""
+    return int(OrmQ.objects.count())

@@ -1,0 +1,98 @@
+"""Tell what happened to a message and its drafts, from seen to sent, out of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from surfaces.models import AuditEvent, Draft, Message
+from surfaces.models.audit import name_of
+from surfaces.models.draft import State
+
+MOST = 200  # lines shown; more than any draft can honestly collect
+# What the ledger calls it, how we say it, and whether it went well.
+SAID = {
+    "message.edited": ("Edited at the source", "warn"),
+    "message.deleted": ("Deleted at the source", "warn"),
+    "message.marked_spam": ("Marked as spam", "done"),
+    "message.marked_clean": ("Marked as clean", "done"),
+    "message.unmarked": ("Mark taken back", "done"),
+    "draft.composed": ("Draft written", "done"),
+    "draft.edited": ("Draft edited", "done"),
+    "draft.approved": ("Approved", "done"),
+    "draft.withdrawn": ("Withdrawn", "done"),
+    "draft.lapsed": ("Approval lapsed", "warn"),
+    "draft.later": ("Put off", "warn"),
+    "draft.sent": ("Sent", "done"),
+    "draft.failed": ("Failed", "fail"),
+    "draft.retried": ("Retried", "done"),
+    "draft.unknown": ("Sent, but nobody answered", "fail"),
+    "draft.found_absent": ("Looked: it is not there", "warn"),
+    "draft.needs_person": ("Needs a person", "warn"),
+    "draft.settled_absent": ("A person says: not there", "done"),
+    "draft.retracted": ("Taken back at the service", "done"),
+    "draft.shadowed": ("Kept in the shadow, not sent", "done"),
+}
+NEXT = {
+    State.COMPOSED: "Waits for a person",
+    State.WAITING: "Waits for a person",
+    State.APPROVED: "Sending",
+    State.SENDING: "On its way",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One line. `at` None: still to come."""
+
+    at: datetime | None
+    words: str
+    how: str  # done, warn, fail, next
+    actor: str = ""
+    why: str = ""
+
+
+def of_message(message: Message, drafts: Iterable[Draft]) -> list[Step]:
+    """From seen to sent. One query."""
+    drafts = list(drafts)
+    return [*_seen(message), *_ledger([message, *drafts]), *_to_come(drafts)]
+
+
+def of_draft(draft: Draft) -> list[Step]:
+    """The comment's life and the draft's own, without its rivals. One query."""
+    target = draft.target
+    seen = _seen(target) if target and not target.is_post else []
+    rows = [target, draft] if target and not target.is_post else [draft]
+    return [*seen, *_ledger(rows), *_to_come([draft])]
+
+
+def _seen(message: Message) -> list[Step]:
+    place = message.account.surface.name
+    if message.is_ours:
+        return [Step(at=message.created_at, words=f"Ours, on {place}", how="done")]
+    steps = [Step(at=message.created_at, words=f"Written on {place}", how="done")]
+    judged = "" if message.spam_score is None else f"the filter's score is {message.spam_score:.2f}"
+    return [*steps, Step(at=message.seen_at, words="Seen by us", how="done", why=judged)]
+
+
+def _ledger(rows: Iterable[Message | Draft]) -> list[Step]:
+    subjects = [name_of(row) for row in rows]
+    events = AuditEvent.objects.filter(subject__in=subjects).order_by("id")[:MOST]
+    steps = []
+    for event in events:
+        plain = event.action.partition(".")[2].replace("_", " ").capitalize()
+        words, how = SAID.get(event.action, (plain, "done"))
+        steps.append(Step(at=event.at, words=words, how=how, actor=event.actor, why=event.why))
+    return steps
+
+
+def _to_come(drafts: Iterable[Draft]) -> list[Step]:
+    steps = []
+    for draft in drafts:
+        if words := NEXT.get(State(draft.state)):
+            steps.append(Step(at=None, words=words, how="next"))
+        elif draft.state == State.UNKNOWN:
+            words = "A person looks for it" if draft.needs_person else "We look for it"
+            steps.append(Step(at=None, words=words, how="next"))
+    return steps

@@ -1,0 +1,309 @@
+"""Read accounts, store what is new, judge it. A round never raises.
+
+    claim ─> news ─> threads with news ─> stored once ─> judged ─> report
+               └─ what the surface says nothing about: in rotation, all within a day
+
+A claim lapses when its watcher dies; a late watcher's claim number no longer
+fits, and it stops.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any
+
+import httpx
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from surfaces import judging
+from surfaces.access import open_reader
+from surfaces.adapters.base import Identity, Item, Known, News, Reader, Skipped
+from surfaces.errors import (
+    AuthFailed,
+    Limited,
+    PaymentRequired,
+    Refused,
+    SurfaceError,
+    Suspended,
+    TryLater,
+)
+from surfaces.models import Account, AuditEvent, Message, WatchRound
+from surfaces.models.account import BadCredential, State
+from surfaces.outcomes import stop_account
+from surfaces.storing import Stored, note_thread, store
+
+logger = logging.getLogger(__name__)
+Clock = Callable[[], datetime]
+
+LEASE = timedelta(seconds=120)  # renewed after every thread
+SWEEP = timedelta(hours=24)  # within it, every known thread is read once
+ROTATION = 10  # threads per round the surface says nothing about
+MOST_THREADS = 200  # per round; the rest is news still, next time
+REASONS_KEPT = 20
+FAILURES_IN_A_ROW = 3  # threads that cannot be read: then it is not the thread
+
+
+class Overtaken(Exception):
+    """Another watcher holds this account now."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a round saw and did, in items."""
+
+    seen: int = 0
+    threads: int = 0
+    stored: Stored = field(default_factory=Stored)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def watch_due(
+    *, worker: str, clock: Clock = timezone.now, transport: httpx.BaseTransport | None = None
+) -> list[WatchRound]:
+    """Read every account whose time has come."""
+    rounds = []
+    while account := claim(worker=worker, now=clock()):
+        rounds.append(_round(account, clock=clock, transport=transport))
+    return rounds
+
+
+def round_of(
+    account: Account, *, clock: Clock = timezone.now, transport: httpx.BaseTransport | None = None
+) -> WatchRound | None:
+    """Read one account now, unless somebody is reading it; then return None."""
+    now = clock()
+    free = Account.objects.filter(pk=account.pk).filter(
+        Q(watch_lease_until=None) | Q(watch_lease_until__lte=now)
+    )
+    if not _take(free, account.interval, worker="by hand", now=now):
+        return None
+    claimed = Account.objects.select_related("surface").get(pk=account.pk)
+    return _round(claimed, clock=clock, transport=transport)
+
+
+@transaction.atomic(durable=True)
+def claim(*, worker: str, now: datetime) -> Account | None:
+    """Take the account that has been due the longest, or None."""
+    account = (
+        Account.objects.due(now)
+        .select_related("surface")
+        .order_by("next_watch_at", "pk")
+        .select_for_update(of=("self",), skip_locked=True)
+        .first()
+    )
+    if account:
+        _take(Account.objects.filter(pk=account.pk), account.interval, worker=worker, now=now)
+        account.watch_number += 1
+    return account
+
+
+def _take(free: Any, interval: timedelta, *, worker: str, now: datetime) -> int:
+    taken: int = free.update(
+        watched_by=worker,
+        watch_lease_until=now + LEASE,
+        watch_number=F("watch_number") + 1,
+        next_watch_at=now + interval,
+    )
+    return taken
+
+
+def _hold(account: Account, now: datetime) -> None:
+    """Renew the claim, or stop: a round that lost it must not go on."""
+    mine = Account.objects.filter(pk=account.pk, watch_number=account.watch_number)
+    if not mine.update(watch_lease_until=now + LEASE):
+        raise Overtaken
+
+
+# ── one round ─────────────────────────────────────────────────────────────
+
+
+def _round(
+    account: Account, *, clock: Clock, transport: httpx.BaseTransport | None
+) -> WatchRound:
+    """Read `account`; whatever goes wrong ends in the round's outcome, never beyond."""
+    report, started_at, requests = Report(), clock(), 0
+    outcome, facts = "", {}
+    try:
+        reader = open_known_reader(account, clock=clock, transport=transport)
+        try:
+            facts = _read(account, reader, report, clock=clock)
+        finally:
+            requests = getattr(reader.access.meter, "requests", 0)
+            reader.close()
+        _well(account, now=clock())
+    except Overtaken:
+        outcome = "Another watcher took over."
+    except SurfaceError as error:
+        outcome = str(error)
+        _unwell(account, error, now=clock())
+    except (BadCredential, ValueError) as error:
+        outcome = str(error)
+        account.becomes(State.AUTH_FAILED, now=clock(), why=outcome)
+    except DatabaseError as error:
+        outcome = f"The database failed: {type(error).__name__}."
+        logger.error("a round lost its database", extra={"account_id": account.pk})
+        connection.close()
+    return _finish(account, report, outcome, facts, started_at, requests, now=clock())
+
+
+def _read(account: Account, reader: Reader, report: Report, *, clock: Clock) -> dict[str, Any]:
+    """Ask for news and read the threads that have some. Returns what to remember."""
+    known = _known_posts(account)
+    news = reader.news(known, account.cursor)
+    report.skipped += news.skipped
+    _store(account, news.posts, report, now=clock())
+    failures = 0
+    for post_id in _to_read(account, known, news, now=clock()):
+        _hold(account, clock())
+        try:
+            read_thread(account, reader, post_id, report, clock=clock)
+            failures = 0
+        except (Refused, TryLater) as error:
+            failures += 1
+            if isinstance(error, Limited) or failures >= FAILURES_IN_A_ROW:
+                raise
+            report.skipped.append(Skipped(post_id, f"the thread: {error}"))
+    return {"cursor": news.cursor}
+
+
+def open_known_reader(
+    account: Account, *, clock: Clock, transport: httpx.BaseTransport | None = None
+) -> Reader:
+    """Open a reader that knows our own words; the first time, ask who we are."""
+    if not account.remote_id:
+        asking = open_reader(account, clock=clock, transport=transport)
+        try:
+            _introduce(account, asking.who_am_i())
+        finally:
+            asking.close()
+    return open_reader(account, clock=clock, transport=transport)
+
+
+def _introduce(account: Account, identity: Identity) -> None:
+    facts = {"handle": identity.handle[:120], "remote_id": identity.remote_id[:200]}
+    Account.objects.filter(pk=account.pk).update(**facts)
+    account.handle, account.remote_id = facts["handle"], facts["remote_id"]
+
+
+def _known_posts(account: Account) -> dict[str, Known]:
+    """Threads we watch: our own posts, and posts we spoke under."""
+    ours = Message.objects.filter(account=account).outgoing()
+    posts = Message.objects.filter(account=account).posts().alive()
+    watched = posts.filter(Q(direction="outgoing") | Q(pk__in=ours.comments().values("post")))
+    rows = watched.values_list("remote_id", "comment_count", "thread_read_at")
+    return {remote_id: Known(count, read_at) for remote_id, count, read_at in rows}
+
+
+def _to_read(
+    account: Account, known: Mapping[str, Known], news: News, *, now: datetime
+) -> Sequence[str]:
+    """Threads with news first, then a share of the rest, the longest unread first."""
+    met = [p.remote_id for p in news.posts if p.remote_id not in known and p.comment_count != 0]
+    chosen = dict.fromkeys([*news.touched, *met])
+    longest_ago = datetime.min.replace(tzinfo=now.tzinfo)
+    stale = sorted(
+        (read.read_at or longest_ago, post_id)
+        for post_id, read in known.items()
+        if post_id not in chosen and (read.read_at is None or now - read.read_at > SWEEP)
+    )
+    share = max(1, ceil(len(known) * account.interval / SWEEP))
+    unheard = set(news.unheard)
+    chosen.update(dict.fromkeys(post_id for _, post_id in stale[:share]))
+    quiet = sorted((known[p].read_at or longest_ago, p) for p in unheard if p in known)
+    chosen.update(dict.fromkeys(post_id for _, post_id in quiet[:ROTATION]))
+    return list(chosen)[:MOST_THREADS]
+
+
+def read_thread(
+    account: Account, reader: Reader, post_id: str, report: Report, *, clock: Clock
+) -> None:
+    """Read one thread whole and store it."""
+    thread = reader.thread(post_id)
+    report.threads += 1
+    report.skipped += thread.skipped
+    items = [*([thread.root] if thread.root else []), *thread.comments]
+    report.seen += len(items)
+    _store(account, items, report, now=clock())
+    report.stored.deleted += note_thread(account, post_id, thread, now=clock())
+
+
+def _store(account: Account, items: Sequence[Item], report: Report, *, now: datetime) -> None:
+    changed = store(account, items, now=now, judge=judging.judge_items)
+    judging.judge_again(changed.edited_ids, now=now)
+    report.stored.add(changed)
+
+
+# ── how the account is ────────────────────────────────────────────────────
+
+
+def _well(account: Account, *, now: datetime) -> None:
+    """It answered: down and over are over; a suspension is about writing and stays."""
+    fresh = Account.objects.get(pk=account.pk)
+    is_over = fresh.state_until is not None and fresh.state_until <= now
+    if fresh.state == State.DOWN or (fresh.state in {State.LIMITED, State.SUSPENDED} and is_over):
+        account.becomes(State.OK, now=now, quiet_until=None)
+
+
+def _unwell(account: Account, error: SurfaceError, *, now: datetime) -> None:
+    if isinstance(error, Limited):
+        until = now + error.wait
+        account.becomes(State.LIMITED, now=now, why=str(error), until=until)
+        Account.objects.filter(pk=account.pk, next_watch_at__lt=until).update(next_watch_at=until)
+    elif isinstance(error, AuthFailed | Suspended | PaymentRequired):
+        stop_account(account, error, now=now)
+    else:
+        wait = error.wait if isinstance(error, TryLater) else None
+        account.becomes(State.DOWN, now=now, why=str(error))
+        if wait:
+            Account.objects.filter(pk=account.pk, next_watch_at__lt=now + wait).update(
+                next_watch_at=now + wait
+            )
+
+
+def _finish(
+    account: Account,
+    report: Report,
+    outcome: str,
+    facts: dict[str, Any],
+    started_at: datetime,
+    requests: int,
+    *,
+    now: datetime,
+) -> WatchRound:
+    """Write the round down and let go of the account."""
+    done = report.stored
+    row = WatchRound(
+        account=account,
+        started_at=started_at,
+        ended_at=now,
+        outcome=outcome[:400],
+        requests=requests,
+        threads=report.threads,
+        seen=report.seen,
+        stored=done.new,
+        edited=done.edited,
+        deleted=done.deleted,
+        suspect=done.suspect,
+        spam=done.spam,
+        skipped=len(report.skipped),
+        skipped_why=[[s.remote_id[:100], s.why[:300]] for s in report.skipped[:REASONS_KEPT]],
+    )
+    try:
+        row.save(force_insert=True)
+        mine = Account.objects.filter(pk=account.pk, watch_number=account.watch_number)
+        mine.update(watch_lease_until=None, **facts)
+    except DatabaseError:
+        logger.error("a round could not be written down", extra={"account_id": account.pk})
+        connection.close()
+    for skipped in report.skipped[:REASONS_KEPT]:
+        logger.info(
+            "an item was skipped",
+            extra={"account_id": account.pk, "remote_id": skipped.remote_id, "why": skipped.why},
+        )
+    return row

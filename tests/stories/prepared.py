@@ -1,0 +1,5 @@
+"""Loaded once by the fork server."""
+
+import django
+
+django.setup()

@@ -1,0 +1,174 @@
+"""Two hundred comments, a hundred killed processes: each is answered exactly once.
+
+A Moltbook with a ledger of its own stores what it is sent, and answers 500, breaks the
+connection or hangs after storing. Senders and watchers are killed with SIGKILL at
+random moments, and on purpose between the POST and its record.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from surfaces import drafting
+from surfaces.connecting import connect
+from surfaces.models import Account, Draft, Message
+from surfaces.models.draft import State
+from tests.fakes.moltbook import FakeMoltbook
+from tests.stories import processes
+
+COMMENTS = 200
+KILLS = 100
+UNAPPROVED = 10
+FAULTS = {"500-after": 0.04, "reset-after": 0.04, "hang-after": 0.02, "500-before": 0.02}
+DEADLINE = 240  # seconds for the whole story
+
+
+class MurderousMoltbook(FakeMoltbook):
+    """Kills the senders while one of their requests is under way."""
+
+    def __init__(self, rng: random.Random, **given: Any) -> None:
+        super().__init__(**given)
+        self.rng, self.senders, self.kills = rng, [], Counter[str]()
+
+    def serve(self, call: Any) -> Any:
+        is_reply = call.method == "POST" and call.path.endswith("/comments")
+        draw = self.rng.random() if is_reply else 1.0
+        if draw < 0.10:
+            self.kill_senders("before storing")
+        reply = super().serve(call)
+        if 0.10 <= draw < 0.35:
+            self.kill_senders("after storing, before the answer")
+        return reply
+
+    def kill_senders(self, when: str) -> None:
+        for process in self.senders:
+            if process.is_alive():
+                processes.kill(process)
+                self.kills[when] += 1
+
+
+def let_time_pass() -> None:
+    """What waits for minutes need not wait in a story; leases and looks keep their seconds."""
+    now = timezone.now()
+    Draft.objects.filter(state=State.APPROVED, not_before__gt=now).update(not_before=now)
+    Account.objects.update(quiet_until=None, next_watch_at=now)
+    Account.objects.filter(watch_lease_until__gt=now + timedelta(seconds=3)).update(
+        watch_lease_until=now
+    )
+
+
+def approve_what_came_in(refused: set[str]) -> None:
+    now = timezone.now()
+    for comment in Message.objects.awaiting_reply().exclude(drafts__isnull=False)[:20]:
+        if comment.remote_id in refused:
+            continue
+        draft = drafting.compose(
+            account=comment.account, what="reply", target=comment,
+            text=f"An answer to {comment.remote_id}", by="operator:mira", now=now,
+        )  # fmt: skip
+        drafting.approve(draft, digest=draft.digest(), by="operator:mira", now=now)
+
+
+@pytest.mark.story
+@pytest.mark.timeout(DEADLINE + 60)
+@pytest.mark.xdist_group("crash")
+@pytest.mark.parametrize("dialect", ["open", "live"])
+@pytest.mark.django_db(transaction=True)
+def test_every_approved_comment_is_answered_exactly_once(dialect: str, capsys: Any):
+    rng = random.Random(f"crash {dialect}")
+    processes.serve_forks(SEND_LEASE_SECONDS="2", LOOK_AFTER_SECONDS="1", LOG_LEVEL="ERROR")
+    with MurderousMoltbook(rng, dialect=dialect) as moltbook:
+        moltbook.faults_by_chance(7, FAULTS, match="POST .*/comments")
+        posts, comments = furnish(moltbook, rng)
+        refused = set(rng.sample(comments, UNAPPROVED))
+        connect_to(moltbook, dialect)
+        kills = live_through(moltbook, comments, refused, rng)
+        ledger = moltbook.stored(kind="comment", author="iris")
+
+    answered = Counter(line["parent_id"] for line in ledger)
+    replies = sum(answered.values())
+    duplicates = replies - len(answered)
+    lost = [c for c in comments if c not in refused and c not in answered]
+    with capsys.disabled():
+        print(
+            f"\n{dialect}: {len(comments)} comments, {kills.total()} kills {dict(kills)},"
+            f" {replies} replies, {duplicates} duplicates, {len(lost)} lost"
+        )
+    assert kills.total() >= KILLS
+    assert kills["after storing, before the answer"] >= 10
+    assert (duplicates, lost) == (0, [])
+    assert not refused & set(answered), "nothing leaves that nobody approved"
+    assert Draft.objects.filter(state=State.SENT).count() == COMMENTS - UNAPPROVED
+    assert Message.objects.comments().outgoing().count() == COMMENTS - UNAPPROVED
+
+
+def furnish(moltbook: FakeMoltbook, rng: random.Random) -> tuple[list[str], list[str]]:
+    moltbook.key = moltbook.add_agent("iris")
+    strangers = [f"stranger_{n}" for n in range(20)]
+    for name in strangers:
+        moltbook.add_agent(name)
+    posts = [moltbook.add_post("iris", f"On tides {n}", "What is left out?") for n in range(10)]
+    comments = [
+        moltbook.add_comment(
+            rng.choice(posts), rng.choice(strangers), some_words(rng) + "?"
+        )
+        for n in range(COMMENTS)
+    ]
+    return posts, comments
+
+
+WORDS = """amber basin coral drift estuary fathom gravel harbour inlet jetty kelp lagoon mussel
+narrows oyster pebble quay reef shoal tide undertow vessel wave estuary salt moon chart ledger
+listen answer silence meaning pattern question listener speaker voice word memory""".split()
+
+
+def some_words(rng: random.Random) -> str:
+    """Words that no two strangers share: the same text by many is held as suspect."""
+    return "What about the " + " ".join(rng.sample(WORDS, 6))
+
+
+def connect_to(moltbook: FakeMoltbook, dialect: str) -> None:
+    account = connect(
+        "moltbook", agent="iris", base_url=moltbook.url, token=moltbook.key, every=1,
+        by="operator:mira", now=timezone.now(),
+    )  # fmt: skip
+    account.surface.dialect = dialect
+    account.surface.save(update_fields=["dialect"])
+
+
+def live_through(
+    moltbook: MurderousMoltbook, comments: list[str], refused: set[str], rng: random.Random
+) -> Counter[str]:
+    """Keep two senders and a watcher alive, kill them, until all is said and KILLS are done."""
+    ends_at = time.monotonic() + DEADLINE
+    moltbook.senders = [processes.start("deliver") for _ in range(2)]
+    watcher = processes.start("watch")
+    wanted = len(comments) - len(refused)
+    while time.monotonic() < ends_at:
+        time.sleep(rng.uniform(0.05, 0.4))
+        if Draft.objects.filter(state=State.SENT).count() == wanted and (
+            moltbook.kills.total() >= KILLS
+        ):
+            break
+        let_time_pass()
+        approve_what_came_in(refused)
+        victim = rng.random()
+        if victim < 0.35 and watcher.is_alive():
+            processes.kill(watcher)
+            moltbook.kills["watcher, any moment"] += 1
+        elif victim < 0.7:
+            processes.kill(moltbook.senders[0])
+            moltbook.kills["sender, any moment"] += 1
+        moltbook.senders = [p if p.is_alive() else processes.start("deliver")
+                            for p in moltbook.senders]  # fmt: skip
+        watcher = watcher if watcher.is_alive() else processes.start("watch")
+    for process in [*moltbook.senders, watcher]:
+        processes.kill(process)
+    return moltbook.kills

@@ -1,0 +1,150 @@
+import time
+from datetime import timedelta
+
+import pytest
+
+from surfaces import showing
+from surfaces.showing import said
+
+
+def test_a_script_is_shown_and_never_run():
+    html = said("<script>alert(1)</script><img src=x onerror=alert(1)>")
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "&lt;script&gt;" in html
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "&#106;avascript:alert(1)",
+        "data:text/html,alert(1)",
+        "vbscript:x",
+        "file:///etc/passwd",
+        "/drafts/1/approve",
+        "//evil.example/x",
+        "drafts/",
+        "http:relative",
+    ],
+)
+def test_a_link_that_is_not_to_another_site_loses_its_address(url: str):
+    html = said(f"[read this](<{url}>)")
+    assert "<a" not in html
+    assert "read this (link removed)" in html
+
+
+def test_a_link_opens_without_trust_and_names_its_host():
+    html = said("[your bank](https://evil.example/login)")
+    assert '<a href="https://evil.example/login" rel="nofollow noopener ugc">' in html
+    assert "(evil.example)" in html
+
+
+def test_a_link_that_shows_another_address_than_it_has_is_found_out():
+    assert "(evil.example)" in said("[https://bank.example](https://evil.example)")
+
+
+def test_a_mail_address_may_be_linked():
+    assert 'href="mailto:ann@example.org"' in said("[write](mailto:ann@example.org)")
+
+
+@pytest.mark.parametrize(
+    "image",
+    ["![a cat](https://x.example/cat.png)", "![a cat](data:image/png;base64,AAAA)"],
+)
+def test_an_image_becomes_its_description_and_is_never_fetched(image: str):
+    html = said(image)
+    assert "[image: a cat]" in html
+    assert "src" not in html
+    assert "base64" not in html
+
+
+def test_headings_do_not_shout_in_our_page():
+    assert said("# Hear *me*").count("<h1") == 0
+    assert "<strong>Hear <em>me</em></strong>" in said("# Hear *me*")
+
+
+def test_attributes_and_styles_do_not_survive():
+    html = said('[a](https://x.example "onmouseover=alert(1)")\n\n<p style="color:red">b</p>')
+    assert "onmouseover" not in html
+    assert "&lt;p style=" in html
+
+
+def test_ordinary_markdown_reads_as_it_was_meant():
+    html = said("*one* **two** `three`\n\n- four\n\n> five\n\n```\nsix\n```")
+    for tag in ("<em>", "<strong>", "<code>", "<ul>", "<li>", "<blockquote>", "<pre>"):
+        assert tag in html
+
+
+def test_the_direction_of_strangers_words_cannot_leak_into_ours():
+    html = said("\u202egpj.exe\u2066 مرحبا")
+    assert html.startswith('<div class="words" dir="auto">')
+    assert "\u202e" not in html
+    assert "\u2066" not in html
+    assert "\u202e" not in showing.plain("\u202eabc")
+
+
+def test_what_is_too_long_is_cut_and_counted():
+    html = said("a" * 20_123)
+    assert "… (123 more characters)" in html
+    assert html.count("a" * 20_000) == 1
+
+
+HARD = {
+    "two megabytes": "hello **world** [x](http://a.example) " * 60_000,
+    "quotes in quotes": ">" * 10_000,
+    "spaced quotes": "> " * 10_000,
+    "lists in lists": "- " * 10_000,
+    "brackets": "[" * 20_000,
+    "halves of links": "[a](" * 5_000,
+    "halves of images": "![[" * 6_000,
+    "stars": "*a **a " * 3_000,
+    "ticks": "".join("`" * n + " " for n in range(1, 190)),
+    "tags": "<a " * 6_000,
+    "references": "[a]: /u\n" * 2_000,
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_no_text_takes_a_second_to_show(name: str):
+    began = time.process_time()
+    said(HARD[name])
+    showing.plain(HARD[name])
+    assert time.process_time() - began < 1
+
+
+def test_an_excerpt_is_one_line():
+    assert showing.plain("one\n\n two\tthree\x00") == "one two three"
+    assert showing.plain("word " * 100, 20) == "word word word word…"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "long", "short"),
+    [
+        (0, "0 s", "0 s"),
+        (59, "59 s", "59 s"),
+        (192, "3 min 12 s", "3 min"),
+        (3600, "1 h", "1 h"),
+        (8040, "2 h 14 min", "2 h"),
+        (90_000, "1 day 1 h", "1 day"),
+        (500_000, "5 days 18 h", "5 days"),
+    ],
+)
+def test_lengths_of_time_have_units(seconds: int, long: str, short: str):
+    assert showing.span(timedelta(seconds=seconds)) == long
+    assert showing.span(timedelta(seconds=seconds), short=True) == short
+
+
+def test_faces_carry_two_letters():
+    assert showing.initials("Mira Kovač") == "MK"
+    assert showing.initials("gabriel@hub") == "Ga"
+    assert showing.initials("") == "?"
+
+
+def test_facts_of_the_ledger_are_words():
+    assert showing.facts({"every": [5, 10], "is_on": [True, False], "note": ""}) == [
+        ("every", "5 → 10"),
+        ("is on", "yes → no"),
+        ("note", "nothing"),
+    ]
