@@ -19,9 +19,11 @@ from surfaces.models import (
     AuditEvent,
     Draft,
     HubAuthor,
+    HubClock,
     HubComment,
     HubCommunity,
     HubPost,
+    HubRead,
     Message,
     Operator,
     Pause,
@@ -185,7 +187,7 @@ class SignInAttemptAdmin(OnlyLook):
     list_display = ["at", "username", "network"]
 
 
-@admin.register(HubCommunity, HubPost, HubComment)
+@admin.register(HubCommunity, HubPost, HubComment, HubRead, HubClock)
 class HubAdmin(OnlyLook):
     """The built-in community's own rows."""
 

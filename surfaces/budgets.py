@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import connection
@@ -64,7 +65,7 @@ class SharedMeter:
     def take(self, bucket: str) -> None:
         limit = self._limits.get(bucket) or Limit(bucket, 1_000_000, DAY)
         now = self._clock()
-        facts = {
+        facts: dict[str, Any] = {
             "holder": self._holder(limit),
             "bucket": bucket,
             "now": now,
@@ -89,7 +90,7 @@ class SharedMeter:
         limit = limit or Limit(bucket, 1_000_000, DAY)
         now = self._clock()
         used = 0 if left is None else max(0, limit.most - left)
-        facts = {
+        facts: dict[str, Any] = {
             "holder": self._holder(limit),
             "bucket": bucket,
             "now": now,

@@ -35,8 +35,14 @@ def problems(*, text: str, title: str = "", is_post: bool = False, traits: Trait
 def _unwritable(text: str, name: str) -> list[str]:
     if SURROGATES.search(text):
         return [f"The {name} holds half a character (a lone surrogate). Type that place again."]
-    bad = sorted({hex(ord(c)) for c in text if unicodedata.category(c) == "Cc" and c not in "\n\t\r"})
-    return [f"The {name} holds control characters ({', '.join(bad[:3])}). Take them out."] if bad else []
+    bad = sorted(
+        {hex(ord(c)) for c in text if unicodedata.category(c) == "Cc" and c not in "\n\t\r"}
+    )
+    return (
+        [f"The {name} holds control characters ({', '.join(bad[:3])}). Take them out."]
+        if bad
+        else []
+    )
 
 
 def _too_long(text: str, title: str, is_post: bool, traits: Traits) -> list[str]:
@@ -45,5 +51,7 @@ def _too_long(text: str, title: str, is_post: bool, traits: Traits) -> list[str]
     if (length := traits.length(text)) > most:
         found.append(f"The text has {length:,} characters; {traits.label} takes {most:,}.")
     if is_post and (length := traits.length(title)) > traits.title_limit:
-        found.append(f"The title has {length:,} characters; {traits.label} takes {traits.title_limit:,}.")
+        found.append(
+            f"The title has {length:,} characters; {traits.label} takes {traits.title_limit:,}."
+        )
     return found

@@ -89,8 +89,8 @@ def _queue(now: datetime) -> Finding:
         return Finding("queue", "in Redis")
     oldest = OrmQ.objects.order_by("lock").first()
     if oldest and oldest.lock and now - oldest.lock > OVERDUE:
-        return Finding("queue", f"{OrmQ.objects.count()} tasks wait, the oldest since "
-                       f"{oldest.lock:%H:%M} UTC", "Start a worker: manage.py qcluster.")  # fmt: skip
+        says = f"{OrmQ.objects.count()} tasks wait, the oldest since {oldest.lock:%H:%M} UTC"
+        return Finding("queue", says, "Start a worker: manage.py qcluster.")
     return Finding("queue", f"{OrmQ.objects.count()} tasks wait")
 
 

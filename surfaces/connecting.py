@@ -107,7 +107,9 @@ def _check_url(base_url: str) -> None:
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
         raise BadInput(f"{base_url!r} is no address; it must look like https://host/api/v1.")
     if parts.scheme == "http" and not _is_loopback(parts.hostname):
-        raise BadInput("Over http a token travels in the clear; use https (http only for 127.0.0.1).")
+        raise BadInput(
+            "Over http a token travels in the clear; use https (http only for 127.0.0.1)."
+        )
 
 
 def _is_loopback(host: str) -> bool:

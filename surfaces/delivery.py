@@ -58,7 +58,7 @@ class Carried:
         return sum(asdict(self).values())
 
     def count(self, state: str) -> None:
-        if name := COUNTED.get(state):
+        if name := COUNTED.get(State(state)):
             setattr(self, name, getattr(self, name) + 1)
 
 
@@ -237,5 +237,5 @@ def retract(draft: Draft, *, by: str, now: datetime) -> None:
         writer.close()
     with transaction.atomic():
         draft.note(retracted_at=now, why="Taken back after it was sent.")
-        Message.objects.filter(pk=draft.message_id).update(deleted_at=now)
+        Message.objects.filter(draft=draft).update(deleted_at=now)
         AuditEvent.objects.record("draft.retracted", actor=by, subject=draft)

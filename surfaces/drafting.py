@@ -135,11 +135,13 @@ def _begin_try(draft: Draft) -> None:
     """Count the try with the comment, or say that there were enough."""
     if draft.what != What.REPLY:
         return
-    open_still = Message.objects.filter(pk=draft.target_id, reply_attempts__lt=MOST_TRIES)
+    open_still = draft.comment().filter(reply_attempts__lt=MOST_TRIES)
     if not open_still.update(
         reply_attempts=F("reply_attempts") + 1, reply_status=ReplyStatus.PENDING, reply_why=""
     ):
-        raise NotAllowed(f"This comment was tried {MOST_TRIES} times. Retry its last draft instead.")
+        raise NotAllowed(
+            f"This comment was tried {MOST_TRIES} times. Retry its last draft instead."
+        )
 
 
 @transaction.atomic
@@ -221,10 +223,7 @@ def retry(draft: Draft, *, by: str, now: datetime) -> None:
     try:
         with transaction.atomic():
             _approve_again(draft, by=by, now=now, why="Retried by a person.")
-            if draft.target_id and draft.what == What.REPLY:
-                Message.objects.filter(pk=draft.target_id).update(
-                    reply_status=ReplyStatus.PENDING, reply_attempts=1, reply_why=""
-                )
+            draft.comment().update(reply_status=ReplyStatus.PENDING, reply_attempts=1, reply_why="")
             AuditEvent.objects.record("draft.retried", actor=by, subject=draft)
             async_task(SEND)
     except IntegrityError as error:
@@ -254,8 +253,7 @@ def settle_absent(draft: Draft, *, by: str, now: datetime) -> None:
     if draft.state != State.UNKNOWN or not draft.needs_person:
         raise StaleState(f"This draft is {draft.state}; there is nothing to settle.")
     with transaction.atomic():
-        if draft.target_id and draft.what == What.REPLY:
-            _begin_try(draft)
+        _begin_try(draft)
         _approve_again(draft, by=by, now=now, why="A person looked: it is not there.")
         AuditEvent.objects.record("draft.settled_absent", actor=by, subject=draft)
         async_task(SEND)

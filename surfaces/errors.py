@@ -1,20 +1,20 @@
 """What can go wrong, in two families, each named for what to do next.
 
-    RuleBroken
-    ├── StaleState    somebody was faster: show what they decided
-    ├── IllegalMove   this step does not exist: a bug or a forged request
-    ├── NotAllowed    the words are fine, the moment or the person is not
-    └── BadInput      say what to enter instead
+RuleBroken
+├── StaleState    somebody was faster: show what they decided
+├── IllegalMove   this step does not exist: a bug or a forged request
+├── NotAllowed    the words are fine, the moment or the person is not
+└── BadInput      say what to enter instead
 
-    SurfaceError         a service did not do what we asked
-    ├── TryLater         nothing happened; the same call may work later
-    │   └── Limited      and the service (or our budget) said how long to wait
-    ├── Unconfirmed      we cannot tell whether it happened; look before repeating
-    ├── Refused          understood and said no; `permanent` says whether for ever
-    │   └── NotThere     because what we meant does not exist
-    ├── AuthFailed       the credential is not taken any more; a person must act
-    ├── Suspended        the account may not write until somebody lifts it
-    └── PaymentRequired  the service wants money first
+SurfaceError         a service did not do what we asked
+├── TryLater         nothing happened; the same call may work later
+│   └── Limited      and the service (or our budget) said how long to wait
+├── Unconfirmed      we cannot tell whether it happened; look before repeating
+├── Refused          understood and said no; `permanent` says whether for ever
+│   └── NotThere     because what we meant does not exist
+├── AuthFailed       the credential is not taken any more; a person must act
+├── Suspended        the account may not write until somebody lifts it
+└── PaymentRequired  the service wants money first
 """
 
 from datetime import datetime, timedelta

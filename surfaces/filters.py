@@ -129,8 +129,8 @@ class Filters:
         if self.waiting:
             found["is_waiting"] = INCOMING_COMMENT & OPEN & UNJUDGED
             # As `unanswered()`, but asked row by row, so that a page reads a page.
-            ours = Message.objects.outgoing().filter(parent=OuterRef("pk")).values("pk")[:1]
-            found["is_unanswered"] = Q(IsNull(Subquery(ours), True))
+            answers = Message.objects.outgoing().filter(parent=OuterRef("pk")).values("pk")
+            found["is_unanswered"] = Q(IsNull(Subquery(answers[:1]), True))
         if self.words and UNPARTED.search(self.words):
             for word in self.words.split():
                 found[word] = Q(content__contains=word) | Q(title__contains=word)

@@ -103,9 +103,7 @@ def _counts(tokens: set[str]) -> spam.Counts:
 def _known_authors(account: Account, authors: set[str]) -> frozenset[str]:
     """Authors an operator called clean, or whom we answered, on this account."""
     theirs = Message.objects.filter(account=account, author__in=authors).incoming()
-    met = theirs.filter(reply_status=ReplyStatus.SENT) | theirs.filter(
-        spam_status=SpamStatus.CLEAN
-    )
+    met = theirs.filter(reply_status=ReplyStatus.SENT) | theirs.filter(spam_status=SpamStatus.CLEAN)
     return frozenset(met.values_list("author", flat=True).distinct())
 
 

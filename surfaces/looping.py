@@ -61,5 +61,3 @@ class LoopingCommand(BaseCommand):
     def say(self, line: dict[str, Any]) -> None:
         self.stdout.write(json.dumps(line, ensure_ascii=False, default=str))
         self.stdout.flush()
-
-

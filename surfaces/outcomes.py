@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from surfaces.errors import AuthFailed, Limited, Refused, SurfaceError, Suspended, TryLater
-from surfaces.models import Account, AuditEvent, Draft, Message
+from surfaces.models import Account, AuditEvent, Draft
 from surfaces.models.account import State as AccountState
 from surfaces.models.draft import State, What
 from surfaces.models.message import MOST_TRIES, ReplyStatus
@@ -20,7 +20,8 @@ BREATH = timedelta(seconds=5)  # after a request that never left
 
 def wait_after(tries: int, interval: timedelta) -> timedelta:
     """Between tries the wait doubles from the account's interval to at most 6 h."""
-    return min(interval * 2 ** min(max(tries - 1, 0), 12), LONGEST_WAIT)
+    doublings = min(max(tries - 1, 0), 12)
+    return min(interval * (1 << doublings), LONGEST_WAIT)
 
 
 def not_sent(draft: Draft, error: SurfaceError, *, now: datetime) -> bool:
@@ -90,26 +91,21 @@ def begin_try(draft: Draft) -> bool:
     """Count sending again as a try of its own; False after the tenth."""
     if draft.what != What.REPLY:
         return draft.sendings < MOST_TRIES
-    open_still = Message.objects.filter(pk=draft.target_id, reply_attempts__lt=MOST_TRIES)
+    open_still = draft.comment().filter(reply_attempts__lt=MOST_TRIES)
     return bool(open_still.update(reply_attempts=F("reply_attempts") + 1))
 
 
 def untry(draft: Draft) -> None:
-    if draft.what == What.REPLY:
-        Message.objects.filter(pk=draft.target_id, reply_attempts__gt=0).update(
-            reply_attempts=F("reply_attempts") - 1
-        )
+    tried = draft.comment().filter(reply_attempts__gt=0)
+    tried.update(reply_attempts=F("reply_attempts") - 1)
 
 
 def give_up(draft: Draft, why: str, *, now: datetime, permanent: bool) -> None:
     """Fail, visibly: the draft and its comment say why."""
     with transaction.atomic():
         draft.advance(State.FAILED, why=why, lease_until=None, needs_person=False)
-        if draft.what == What.REPLY:
-            unsent = Message.objects.filter(pk=draft.target_id)
-            unsent.exclude(reply_status=ReplyStatus.SENT).update(
-                reply_status=ReplyStatus.FAILED, reply_why=why
-            )
+        unsent = draft.comment().exclude(reply_status=ReplyStatus.SENT)
+        unsent.update(reply_status=ReplyStatus.FAILED, reply_why=why)
         AuditEvent.objects.record(
             "draft.failed", actor="sender", subject=draft, why=why, permanent=permanent
         )
@@ -132,6 +128,4 @@ def unknown(draft: Draft, why: str, *, look_at: datetime, sender_died: bool = Fa
 
 def reopen(draft: Draft) -> None:
     """Leave the comment as open as if this draft had never been."""
-    if draft.what == What.REPLY:
-        unsent = Message.objects.filter(pk=draft.target_id)
-        unsent.exclude(reply_status=ReplyStatus.SENT).update(reply_status=None)
+    draft.comment().exclude(reply_status=ReplyStatus.SENT).update(reply_status=None)

@@ -8,7 +8,6 @@ from datetime import datetime
 from django.db.models import Count, Q, Sum
 
 from surfaces.models import Account, Draft, Message, WatchRound
-from surfaces.models.draft import State
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +52,3 @@ def latest_rounds(accounts: list[Account]) -> dict[int, WatchRound]:
     """The last round of each account, by account id."""
     rows = WatchRound.objects.filter(account__in=accounts).latest_of_each()
     return {row.account_id: row for row in rows}
-
-
-def has_sent() -> bool:
-    return Draft.objects.filter(state=State.SENT).exists()

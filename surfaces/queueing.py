@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.db.models.functions import Left
 
 from surfaces.errors import BadInput
@@ -111,8 +111,9 @@ def _listed(rows: QuerySet[Draft]) -> QuerySet[Draft]:
 
 def after(draft: Draft) -> Draft | None:
     """The one to decide on next: the oldest that waits behind this one, else the oldest."""
-    waiting = Draft.objects.waiting().exclude(pk=draft.pk).order_by("pk").only("pk")
-    return waiting.filter(pk__gt=draft.pk).first() or waiting.first()
+    waiting = Draft.objects.waiting().exclude(pk=draft.pk).only("pk")
+    behind = ExpressionWrapper(Q(pk__gt=draft.pk), output_field=BooleanField())
+    return waiting.order_by(behind.desc(), "pk").first()
 
 
 def candidates(draft: Draft) -> list[Message]:

@@ -1,9 +1,9 @@
 """Find out what became of words that may be out there, before anything is repeated.
 
-    unknown ──look──┬─ found ─────────> sent
-                    ├─ twice absent ──> approved: sent again, as a new try
-                    ├─ cannot tell ───> after three looks, a person decides
-                    └─ no answer ─────> look again, with growing pauses
+unknown ──look──┬─ found ─────────> sent
+                ├─ twice absent ──> approved: sent again, as a new try
+                ├─ cannot tell ───> after three looks, a person decides
+                └─ no answer ─────> look again, with growing pauses
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def first_look() -> timedelta:
 
 
 def pause_after(looks: int) -> timedelta:
-    return min(first_look() * 2 ** min(looks, 12), LONGEST_PAUSE)
+    return min(first_look() * (1 << min(looks, 12)), LONGEST_PAUSE)
 
 
 def release_dead(*, now: datetime) -> int:
@@ -81,9 +81,7 @@ def claim_look(sender: Sender, *, now: datetime) -> Draft | None:
     return draft
 
 
-def look(
-    draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None = None
-) -> None:
+def look(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None = None) -> None:
     """Look once, and write down what was found."""
     try:
         if stored := _stored_by_watcher(draft):
@@ -142,7 +140,13 @@ def _is_taken(draft: Draft, remote_id: str) -> bool:
 
 
 def _record(
-    draft: Draft, remote_id: str, content: str, created_at: datetime, *, now: datetime, url: str = ""
+    draft: Draft,
+    remote_id: str,
+    content: str,
+    created_at: datetime,
+    *,
+    now: datetime,
+    url: str = "",
 ) -> None:
     why = "Found on the surface after the sending was in doubt."
     record_sent(

@@ -42,7 +42,7 @@ def record_sent(
 ) -> None:
     """Move `draft` to sent. `content` is what the service made of the words, if it said so."""
     target = draft.target
-    facts = {
+    facts: dict[str, Any] = {
         "account": draft.account_id,
         "remote_id": remote_id,
         "parent": target.pk if target and draft.what == What.REPLY else None,
@@ -72,10 +72,7 @@ def record_sent(
             lease_until=None,
             challenge=None,
         )
-        if draft.what == What.REPLY:
-            Message.objects.filter(pk=draft.target_id).update(
-                reply_status=ReplyStatus.SENT, reply_why=""
-            )
+        draft.comment().update(reply_status=ReplyStatus.SENT, reply_why="")
         AuditEvent.objects.record(
             "draft.sent", actor=actor, subject=draft, why=why, remote_id=remote_id
         )

@@ -103,8 +103,7 @@ def next_message_id() -> int:
 def _take_ids(count: int) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence('messages', 'id'))"
-            " FROM generate_series(1, %s)",
+            "SELECT nextval(pg_get_serial_sequence('messages', 'id')) FROM generate_series(1, %s)",
             [count],
         )
         return [row[0] for row in cursor.fetchall()]
@@ -119,9 +118,7 @@ def store(account: Account, items: Sequence[Item], *, now: datetime, judge: Judg
     return changed
 
 
-def _store_batch(
-    account: Account, items: Sequence[Item], *, now: datetime, judge: Judge
-) -> Stored:
+def _store_batch(account: Account, items: Sequence[Item], *, now: datetime, judge: Judge) -> Stored:
     known = _known(account, items)
     fresh = [item for item in items if item.remote_id not in known]
     judged = judge(account, [item for item in fresh if is_judged(item)], now)
@@ -261,7 +258,9 @@ def _mark(row: Message, action: str, now: datetime, **facts: Any) -> None:
     )
 
 
-def note_thread(account: Account, post_id: str, thread: Thread, *, now: datetime) -> int:
+def note_thread(
+    account: Account, post_id: str, thread: Thread, *, now: datetime, count: int | None = None
+) -> int:
     """Remember that a thread was read; mark what is no longer in a whole list.
 
     Returns how many rows were found deleted.
@@ -271,13 +270,17 @@ def note_thread(account: Account, post_id: str, thread: Thread, *, now: datetime
         return 0
     facts: dict[str, Any] = {"thread_read_at": now, "thread_is_whole": thread.is_complete}
     if thread.root and thread.root.comment_count is not None:
-        facts["comment_count"] = thread.root.comment_count
+        count = thread.root.comment_count
+    if count is not None:
+        facts["comment_count"] = count
     if thread.is_gone:
         facts["deleted_at"] = now
     Message.objects.filter(pk=post.pk).update(**facts)
     if thread.is_gone or not thread.is_complete:
         return 0
-    here = [comment.remote_id for comment in thread.comments] + [s.remote_id for s in thread.skipped]
+    here = [comment.remote_id for comment in thread.comments] + [
+        s.remote_id for s in thread.skipped
+    ]
     gone = Message.objects.filter(post=post, deleted_at=None, seen_at__lt=now - SETTLING)
     gone = gone.comments().incoming().exclude(remote_id__in=here)
     return gone.update(deleted_at=now)

@@ -9,11 +9,12 @@ from django.utils import timezone
 from django_q.models import OrmQ, Success
 
 from surfaces import delivery
-from surfaces.models import WatchRound
+from surfaces.models import SignInAttempt, WatchRound
 from surfaces.sender import Sender
 
 ROUNDS_KEPT = timedelta(days=14)
 RESULTS_KEPT = timedelta(days=2)
+ATTEMPTS_KEPT = timedelta(days=1)
 
 
 def deliver_due() -> int:
@@ -26,8 +27,9 @@ def prune() -> int:
     now = timezone.now()
     WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
     Session.objects.filter(expire_date__lt=now).delete()
+    SignInAttempt.objects.filter(at__lt=now - ATTEMPTS_KEPT).delete()
     gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()
-    return gone
+    return int(gone)
 
 
 def waiting_tasks() -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from surfaces.models import AuditEvent, Draft, Message
+from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.audit import name_of
 from surfaces.models.draft import State
 
@@ -56,19 +56,19 @@ class Step:
 def of_message(message: Message, drafts: Iterable[Draft]) -> list[Step]:
     """From seen to sent. One query."""
     drafts = list(drafts)
-    return [*_seen(message), *_ledger([message, *drafts]), *_to_come(drafts)]
+    return [*_seen(message, message.account), *_ledger([message, *drafts]), *_to_come(drafts)]
 
 
 def of_draft(draft: Draft) -> list[Step]:
     """The comment's life and the draft's own, without its rivals. One query."""
     target = draft.target
-    seen = _seen(target) if target and not target.is_post else []
-    rows = [target, draft] if target and not target.is_post else [draft]
+    seen = _seen(target, draft.account) if target and not target.is_post else []
+    rows: list[Message | Draft] = [target, draft] if target and not target.is_post else [draft]
     return [*seen, *_ledger(rows), *_to_come([draft])]
 
 
-def _seen(message: Message) -> list[Step]:
-    place = message.account.surface.name
+def _seen(message: Message, account: Account) -> list[Step]:
+    place = account.surface.name
     if message.is_ours:
         return [Step(at=message.created_at, words=f"Ours, on {place}", how="done")]
     steps = [Step(at=message.created_at, words=f"Written on {place}", how="done")]

@@ -33,7 +33,7 @@ from surfaces.errors import (
     Suspended,
     TryLater,
 )
-from surfaces.models import Account, AuditEvent, Message, WatchRound
+from surfaces.models import Account, Message, WatchRound
 from surfaces.models.account import BadCredential, State
 from surfaces.outcomes import stop_account
 from surfaces.storing import Stored, note_thread, store
@@ -123,9 +123,7 @@ def _hold(account: Account, now: datetime) -> None:
 # ── one round ─────────────────────────────────────────────────────────────
 
 
-def _round(
-    account: Account, *, clock: Clock, transport: httpx.BaseTransport | None
-) -> WatchRound:
+def _round(account: Account, *, clock: Clock, transport: httpx.BaseTransport | None) -> WatchRound:
     """Read `account`; whatever goes wrong ends in the round's outcome, never beyond."""
     report, started_at, requests = Report(), clock(), 0
     outcome, facts = "", {}
@@ -162,7 +160,8 @@ def _read(account: Account, reader: Reader, report: Report, *, clock: Clock) -> 
     for post_id in _to_read(account, known, news, now=clock()):
         _hold(account, clock())
         try:
-            read_thread(account, reader, post_id, report, clock=clock)
+            count = news.counts.get(post_id)
+            read_thread(account, reader, post_id, report, clock=clock, count=count)
             failures = 0
         except (Refused, TryLater) as error:
             failures += 1
@@ -221,16 +220,22 @@ def _to_read(
 
 
 def read_thread(
-    account: Account, reader: Reader, post_id: str, report: Report, *, clock: Clock
+    account: Account,
+    reader: Reader,
+    post_id: str,
+    report: Report,
+    *,
+    clock: Clock,
+    count: int | None = None,
 ) -> None:
-    """Read one thread whole and store it."""
-    thread = reader.thread(post_id)
+    """Read one thread whole and store it. `count`: what the service just said it holds."""
+    thread = reader.thread(post_id, count=count)
     report.threads += 1
     report.skipped += thread.skipped
     items = [*([thread.root] if thread.root else []), *thread.comments]
     report.seen += len(items)
     _store(account, items, report, now=clock())
-    report.stored.deleted += note_thread(account, post_id, thread, now=clock())
+    report.stored.deleted += note_thread(account, post_id, thread, now=clock(), count=count)
 
 
 def _store(account: Account, items: Sequence[Item], report: Report, *, now: datetime) -> None:

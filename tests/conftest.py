@@ -30,6 +30,20 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
         cursor.execute("ALTER TABLE surfaces_auditevent DISABLE TRIGGER ledger_is_never_emptied")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _quick_and_quiet() -> Iterator[None]:
+    """Hashing a password is slow on purpose; a test signs in a hundred times."""
+    from django.conf import settings
+
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    slow, settings.PASSWORD_HASHERS = (
+        settings.PASSWORD_HASHERS,
+        ["django.contrib.auth.hashers.MD5PasswordHasher"],
+    )
+    yield
+    settings.PASSWORD_HASHERS = slow
+
+
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that forgets its transport fails instead of calling the world."""

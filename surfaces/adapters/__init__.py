@@ -1,4 +1,4 @@
-"""Every surface we listen to. To add one: write its package, add its class here and in `writers`."""
+"""Every surface we listen to. A new one: its package, its class here, and in `writers`."""
 
 from __future__ import annotations
 

@@ -265,7 +265,10 @@ class Reader(ABC):
         """Say which threads have news, in as few requests as the service allows."""
 
     @abstractmethod
-    def thread(self, post_id: str) -> Thread: ...
+    def thread(self, post_id: str, *, count: int | None = None) -> Thread:
+        """Read one thread. `count`: what the service just said it holds, if it did;
+        then the post itself need not be asked for, and `root` may be None.
+        """
 
     @abstractmethod
     def history(self, cursor: str | None) -> Page:

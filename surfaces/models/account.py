@@ -1,9 +1,9 @@
 """Our name on a surface, with its credential. It does not know who speaks through it.
 
-    ok ──> limited (until) ──> ok        by itself
-     ├───> down (since)    ──> ok        by the next round that gets through
-     ├───> auth_failed     ──> ok        by a new credential
-     └───> suspended       ──> ok        when it ends, or by an operator
+ok ──> limited (until) ──> ok        by itself
+ ├───> down (since)    ──> ok        by the next round that gets through
+ ├───> auth_failed     ──> ok        by a new credential
+ └───> suspended       ──> ok        when it ends, or by an operator
 """
 
 from __future__ import annotations

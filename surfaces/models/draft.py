@@ -23,7 +23,7 @@ from django.db.models import Q
 
 from surfaces.errors import IllegalMove, StaleState
 from surfaces.models.account import Account
-from surfaces.models.message import Message
+from surfaces.models.message import Message, MessageQuerySet
 
 
 class State(models.TextChoices):
@@ -211,6 +211,12 @@ class Draft(models.Model):
         packed = json.dumps(parts, ensure_ascii=True).encode()
         return hashlib.sha256(packed).hexdigest()
 
+    def comment(self) -> MessageQuerySet:
+        """The comment this replies to, as a query to update; empty where it replies to none."""
+        if self.what != What.REPLY or self.target_id is None:
+            return Message.objects.none()
+        return Message.objects.filter(pk=self.target_id)
+
     def advance(self, to: State, **facts: Any) -> None:
         """Take one step, or raise `StaleState` if somebody took one before us.
 
@@ -219,9 +225,7 @@ class Draft(models.Model):
         """
         if to not in STEPS.get(self.state, set()):
             raise IllegalMove(f"A {self.state} draft cannot become {to}.")
-        unmoved = Draft.objects.filter(
-            pk=self.pk, state=self.state, claim_number=self.claim_number
-        )
+        unmoved = Draft.objects.filter(pk=self.pk, state=self.state, claim_number=self.claim_number)
         if not unmoved.update(state=to, **facts):
             raise StaleState(f"Draft {self.pk} is no longer {self.state}.")
         for name, value in {"state": to, **facts}.items():
@@ -229,9 +233,7 @@ class Draft(models.Model):
 
     def note(self, **facts: Any) -> None:
         """Write facts down without moving, under the same comparison."""
-        unmoved = Draft.objects.filter(
-            pk=self.pk, state=self.state, claim_number=self.claim_number
-        )
+        unmoved = Draft.objects.filter(pk=self.pk, state=self.state, claim_number=self.claim_number)
         if not unmoved.update(**facts):
             raise StaleState(f"Draft {self.pk} is no longer {self.state}.")
         for name, value in facts.items():

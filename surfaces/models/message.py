@@ -167,9 +167,7 @@ class Message(models.Model):
     class Meta:
         db_table = "messages"
         constraints = [
-            models.UniqueConstraint(
-                name="message_stored_once", fields=["account", "remote_id"]
-            ),
+            models.UniqueConstraint(name="message_stored_once", fields=["account", "remote_id"]),
             models.CheckConstraint(name="message_kind_is_known", condition=Q(kind__in=Kind.values)),
             models.CheckConstraint(
                 name="message_direction_is_known", condition=Q(direction__in=Direction.values)

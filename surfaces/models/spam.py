@@ -52,9 +52,7 @@ class SpamDecisionQuerySet(models.QuerySet["SpamDecision"]):
 class SpamDecision(models.Model):
     """An operator's word on one message, with exactly what was learnt from it."""
 
-    message = models.OneToOneField(
-        "surfaces.Message", models.CASCADE, related_name="spam_decision"
-    )
+    message = models.OneToOneField("surfaces.Message", models.CASCADE, related_name="spam_decision")
     is_spam = models.BooleanField()
     tokens = ArrayField(models.CharField(max_length=200))
     filter_status = models.CharField(max_length=8, blank=True)  # what the filter had said

@@ -15,11 +15,13 @@ from surfaces.adapters.base import Limit, Reader, Traits
 
 def check_limits(value: Any) -> None:
     """`value` must be {bucket: [requests, seconds]}."""
-    pairs = value.values() if isinstance(value, dict) else [None]
+    pairs: list[Any] = list(value.values()) if isinstance(value, dict) else [None]
     for pair in pairs:
         is_pair = isinstance(pair, list) and len(pair) == 2
         if not is_pair or not all(isinstance(n, int) and n > 0 for n in pair):
-            raise ValidationError('Write {"comment": [50, 3600]}: requests, and in how many seconds.')
+            raise ValidationError(
+                'Write {"comment": [50, 3600]}: requests, and in how many seconds.'
+            )
 
 
 class SurfaceQuerySet(models.QuerySet["Surface"]):

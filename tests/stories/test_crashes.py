@@ -86,7 +86,7 @@ def test_every_approved_comment_is_answered_exactly_once(dialect: str, capsys: A
     processes.serve_forks(SEND_LEASE_SECONDS="2", LOOK_AFTER_SECONDS="1", LOG_LEVEL="ERROR")
     with MurderousMoltbook(rng, dialect=dialect) as moltbook:
         moltbook.faults_by_chance(7, FAULTS, match="POST .*/comments")
-        posts, comments = furnish(moltbook, rng)
+        comments = furnish(moltbook, rng)
         refused = set(rng.sample(comments, UNAPPROVED))
         connect_to(moltbook, dialect)
         kills = live_through(moltbook, comments, refused, rng)
@@ -109,24 +109,23 @@ def test_every_approved_comment_is_answered_exactly_once(dialect: str, capsys: A
     assert Message.objects.comments().outgoing().count() == COMMENTS - UNAPPROVED
 
 
-def furnish(moltbook: FakeMoltbook, rng: random.Random) -> tuple[list[str], list[str]]:
+def furnish(moltbook: FakeMoltbook, rng: random.Random) -> list[str]:
     moltbook.key = moltbook.add_agent("iris")
     strangers = [f"stranger_{n}" for n in range(20)]
     for name in strangers:
         moltbook.add_agent(name)
     posts = [moltbook.add_post("iris", f"On tides {n}", "What is left out?") for n in range(10)]
-    comments = [
-        moltbook.add_comment(
-            rng.choice(posts), rng.choice(strangers), some_words(rng) + "?"
-        )
+    return [
+        moltbook.add_comment(rng.choice(posts), rng.choice(strangers), some_words(rng) + "?")
         for n in range(COMMENTS)
     ]
-    return posts, comments
 
 
-WORDS = """amber basin coral drift estuary fathom gravel harbour inlet jetty kelp lagoon mussel
-narrows oyster pebble quay reef shoal tide undertow vessel wave estuary salt moon chart ledger
-listen answer silence meaning pattern question listener speaker voice word memory""".split()
+WORDS = (
+    "amber basin coral drift estuary fathom gravel harbour inlet jetty kelp lagoon mussel narrows"
+    " oyster pebble quay reef shoal tide undertow vessel wave salt moon chart ledger listen answer"
+    " silence meaning pattern question listener speaker voice word memory"
+).split(" ")
 
 
 def some_words(rng: random.Random) -> str:

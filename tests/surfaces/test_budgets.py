@@ -16,7 +16,9 @@ MINUTE = timedelta(minutes=1)
 LIMITS = (Limit("read", 10, MINUTE), Limit("general", 10, MINUTE, by_address=True))
 
 
-def meter(*, sends: bool = True, credential: str = "us", at: timedelta = timedelta()) -> SharedMeter:
+def meter(
+    *, sends: bool = True, credential: str = "us", at: timedelta = timedelta()
+) -> SharedMeter:
     return SharedMeter(
         LIMITS, credential=credential, address="there", sends=sends, clock=lambda: NOON + at
     )

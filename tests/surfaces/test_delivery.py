@@ -173,9 +173,7 @@ def test_our_words_read_back_by_the_watcher_settle_the_doubt(service: Any, clock
     draft = make_approved()
     service.next = [hanging]
     send(service, clock)
-    make_message(
-        post=draft.target.post, parent=draft.target, direction="outgoing", remote_id="c-9"
-    )
+    make_message(post=draft.target.post, parent=draft.target, direction="outgoing", remote_id="c-9")
     clock.pass_by(minutes=1)
     send(service, clock)
     draft.refresh_from_db()

@@ -26,7 +26,11 @@ def test_composing_counts_a_try_and_waits_for_a_person():
     question = make_message()
     draft = reply(question)
     question.refresh_from_db()
-    assert (draft.state, question.reply_status, question.reply_attempts) == ("waiting", "pending", 1)
+    assert (draft.state, question.reply_status, question.reply_attempts) == (
+        "waiting",
+        "pending",
+        1,
+    )
 
 
 def test_a_comment_has_one_live_answer():
@@ -143,7 +147,9 @@ def test_two_editors_do_not_overwrite_each_other():
 
 
 def test_a_failed_draft_is_retried_with_fresh_tries():
-    draft = make_draft(state="failed", target=make_message(reply_attempts=10, reply_status="failed"))
+    draft = make_draft(
+        state="failed", target=make_message(reply_attempts=10, reply_status="failed")
+    )
     drafting.retry(draft, by=MIRA, now=NOON)
     draft.refresh_from_db()
     assert (draft.state, draft.target.reply_attempts) == ("approved", 1)

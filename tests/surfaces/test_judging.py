@@ -40,7 +40,9 @@ def test_ordinary_words_are_left_alone_and_lures_are_held():
 
 
 def test_the_filter_never_calls_anything_clean():
-    verdicts = judging.judge_items(make_account(), [item(str(n), "thanks!") for n in range(5)], NOON)
+    verdicts = judging.judge_items(
+        make_account(), [item(str(n), "thanks!") for n in range(5)], NOON
+    )
     assert {verdict.status for verdict in verdicts.values()} == {None}
 
 
@@ -164,7 +166,9 @@ def test_two_operators_learning_at_once_lose_no_count():
             judging.mark(comment, is_spam=True, by=MIRA, now=NOON)
         connection.close()
 
-    threads = [threading.Thread(target=learn, args=[half]) for half in (comments[:10], comments[10:])]
+    threads = [
+        threading.Thread(target=learn, args=[half]) for half in (comments[:10], comments[10:])
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -122,9 +122,7 @@ def test_strange_text_in_a_filter_breaks_nothing(query):
     listing.page(filters(query))
 
 
-@pytest.mark.parametrize(
-    "words", ["!!!", "'; drop table x; --", "a & | b", '"open', "-", ":*"]
-)
+@pytest.mark.parametrize("words", ["!!!", "'; drop table x; --", "a & | b", '"open', "-", ":*"])
 def test_no_search_is_a_syntax_error(words):
     make_message()
     listing.page(Filters(words=words))
@@ -211,9 +209,7 @@ def test_a_rare_word_is_found_however_old(monkeypatch):
     assert found("q=zeitgeber&spam_status=spam") == []
 
 
-@pytest.mark.parametrize(
-    "query", ["", "q=hello", "waiting=1&author=a+stranger", "kind=comment"]
-)
+@pytest.mark.parametrize("query", ["", "q=hello", "waiting=1&author=a+stranger", "kind=comment"])
 def test_the_number_of_queries_does_not_grow_with_the_rows(query):
     many(2)
     few = _queries(query)

@@ -16,7 +16,8 @@ THREADS = "SELECT DISTINCT post_id, title FROM messages WHERE kind='post'"
 AWAITING = """
 SELECT * FROM messages incoming WHERE kind='comment' AND direction='incoming'
   AND (reply_status IS NULL OR reply_status='pending') AND spam_status IS NULL
-  AND NOT EXISTS (SELECT 1 FROM messages m2 WHERE m2.parent_id=incoming.id AND m2.direction='outgoing')
+  AND NOT EXISTS (SELECT 1 FROM messages m2
+                  WHERE m2.parent_id=incoming.id AND m2.direction='outgoing')
 """
 FAILED = (
     "SELECT * FROM messages WHERE kind='comment' AND direction='incoming' AND reply_status='failed'"
@@ -81,7 +82,9 @@ def test_the_audit_queries_agree_with_our_words_on_any_data(facts: list[dict]):
 
 def test_the_table_has_the_columns_the_documents_name():
     with connection.cursor() as cursor:
-        columns = {c.name for c in connection.introspection.get_table_description(cursor, "messages")}
+        columns = {
+            c.name for c in connection.introspection.get_table_description(cursor, "messages")
+        }
     assert columns >= {
         "id", "parent_id", "post_id", "created_at", "kind", "author", "direction", "title",
         "content", "url", "submolt", "raw_json", "reply_status", "reply_attempts", "spam_status",

@@ -160,7 +160,7 @@ def test_acts_are_posts_and_need_the_role(client, name):
     client.force_login(make_operator(role="viewer"))
     assert client.get(act(name, message)).status_code == 405
     assert client.post(act(name, message), {"text": "hm"}).status_code == 403
-    assert "data-key=\"s\"" not in text(client.get(LIST))
+    assert 'data-key="s"' not in text(client.get(LIST))
 
 
 def test_a_message_that_is_not_there_is_a_404(desk):
@@ -187,7 +187,11 @@ def test_an_answer_to_the_post_is_a_comment(desk):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("", "text is empty"), ("a\0b", "control characters"), ("x" * 2_000_000, "2,000,000 characters")],
+    [
+        ("", "text is empty"),
+        ("a\0b", "control characters"),
+        ("x" * 2_000_000, "2,000,000 characters"),
+    ],
     ids=["empty", "NUL", "2 MB"],
 )
 def test_what_cannot_be_said_is_refused_with_a_sentence_and_kept(desk, words, said):

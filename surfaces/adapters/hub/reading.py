@@ -76,7 +76,7 @@ class Hub(Reader):
             skipped=tuple(skipped),
         )
 
-    def thread(self, post_id: str) -> Thread:
+    def thread(self, post_id: str, *, count: int | None = None) -> Thread:
         try:
             return self._thread(post_id)
         except NotThere:

@@ -55,7 +55,7 @@ def classify(answer: Answer, *, wrote: bool, now: datetime) -> SurfaceError:
     status = answer.status
     if status == 429:
         return Limited(f"too many requests: {said}", wait=wait_of(answer, now))
-    if status in (401, 403) and is_suspension(said) and not is_page(answer):
+    if status in (401, 403) and is_suspension(said):
         return Suspended(said, until=suspended_until(answer, said, now))
     if status == 401:
         return AuthFailed(f"the key is not taken: {said}")

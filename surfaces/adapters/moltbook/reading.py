@@ -84,13 +84,15 @@ class Moltbook(Reader):
 
     # ── threads ───────────────────────────────────────────────────────────
 
-    def thread(self, post_id: str) -> Thread:
-        """Read the post, then its comments.
+    def thread(self, post_id: str, *, count: int | None = None) -> Thread:
+        """Read the post, unless its count was just told, then its comments.
 
         The post first: the list says 200 for a post that is not there, and a count
         taken before the list cannot hide that the list is short.
         """
         glasses = self._glasses(post_id)
+        if count is not None:
+            return self._comments(None, count, post_id, glasses, _Heap())
         try:
             data = self._line.get(at("/posts/{}", post_id))
         except NotThere as error:
@@ -99,6 +101,16 @@ class Moltbook(Reader):
             return Thread(root=None, is_gone=True)
         heap = _Heap()
         root, count = self._root(data, post_id, glasses, heap)
+        return self._comments(root, count, post_id, glasses, heap)
+
+    def _comments(
+        self,
+        root: Item | None,
+        count: int | None,
+        post_id: str,
+        glasses: words.Glasses,
+        heap: _Heap,
+    ) -> Thread:
         self._collect(post_id, count, glasses, heap)
         return Thread(
             root=root,

@@ -1,0 +1,45 @@
+# Everything a person types. `make` alone lists it. Needs make and Python 3.11 or newer.
+
+ARGS ?=
+VENV := .venv/bin
+PYTHON = $(shell for python in python3.11 python3.12 python3.13 python3; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& command -v "$$python" && break; done)
+HAVE = @$(if $(PYTHON),,echo "Python 3.11 or newer is needed, and none is on the PATH." >&2; exit 1;) \
+	"$(PYTHON)" -m config.bootstrap
+
+.DEFAULT_GOAL := help
+.PHONY: help run ready test check bench lock
+
+help:  ## list what make can do
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run:  ## everything to a working dashboard; Ctrl-C ends it
+	$(HAVE) run
+	@exec $(VENV)/python manage.py run $(ARGS)
+
+ready:
+	$(HAVE) dev browser
+
+test: ready  ## everything to a green run, browser tests included; ARGS="-k word" narrows it
+	@COLLOQUY_DATA=.data/tests COLLOQUY_PG_FSYNC=off LOG_LEVEL=ERROR $(VENV)/python -m pytest -n 2 $(ARGS)
+
+check:  ## lint, types, import contracts, templates, migrations
+	$(HAVE) dev
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy .
+	$(VENV)/lint-imports
+	git ls-files --cached --others --exclude-standard '*.html' | xargs -r $(VENV)/djade --check --target-version 5.2
+	$(VENV)/python manage.py makemigrations --check --dry-run
+
+bench:  ## the promises about speed, as ratios
+	$(HAVE) dev
+	@$(VENV)/python -m bench $(ARGS)
+
+lock:  ## write the newest fitting versions, with hashes, to requirements/*.txt
+	$(HAVE) dev
+	$(VENV)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes \
+		requirements/dev.in -o requirements/dev.txt
+	$(VENV)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes \
+		requirements/run.in -o requirements/run.txt -c requirements/dev.txt

@@ -1,0 +1,24 @@
+"""Run every bench and print the promises as ratios, measured side by side in one run."""
+
+from __future__ import annotations
+
+import sys
+
+from bench import inbox, sending, storing, watching, weight
+from bench.world import scratch_database
+
+
+def main() -> None:
+    wanted = sys.argv[1:]
+    for bench in (watching, storing, sending, weight, inbox):
+        if wanted and bench.__name__.split(".")[1] not in wanted:
+            continue
+        with scratch_database():
+            found = bench.main()
+        for name, ratio, words in found if isinstance(found, list) else [found]:
+            sys.stdout.write(f"{name}: {ratio:.3f}   ({words})\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Words for the pages of messages, threads and drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from surfaces.models import Message
+
+register = template.Library()
+
+
+@register.filter
+def query(asked: Mapping[str, str]) -> str:
+    """Wishes as a query string."""
+    return urlencode(asked)
+
+
+@register.filter
+def of(rows: Mapping[int, Any], key: int) -> Any:
+    """`{{ news|of:post.pk }}`."""
+    return rows.get(key, {})
+
+
+@register.filter
+def is_web(url: str) -> bool:
+    """Whether a surface's link may stand in `href`: strangers name it, so only web pages."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.netloc)
+
+
+@register.filter
+def spam_why(message: Message) -> str:
+    """Why the filter held or caught it: "Link to a new domain; shouting. Score 0.71"."""
+    if message.spam_status not in {"spam", "suspect"}:
+        return ""
+    words = [str(reason[-1]).rstrip(".") for reason in message.spam_reasons if reason]
+    score = "" if message.spam_score is None else f"score {message.spam_score:.2f}"
+    return "; ".join([*words, score]).strip("; ")
+
+
+@register.simple_tag
+def clock(moment: datetime) -> SafeString:
+    """The time of a step: "14:02:10" today, "21 Nov 14:02" before, exact on hover."""
+    local = timezone.localtime(moment)
+    if local.date() == timezone.localdate():
+        words = f"{local:%H:%M:%S}"
+    else:
+        words = f"{local.day} {local:%b %H:%M}"
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(),
+        f"{local.day} {local:%B %Y, %H:%M:%S} {local.tzname()}",
+        words,
+    )

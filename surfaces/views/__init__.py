@@ -1,0 +1,1 @@
+"""The pages. Each view parses, calls one verb and renders."""

@@ -1,0 +1,181 @@
+"""Drafts: what waits to be said, one of them beside its comment, and every act on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from surfaces import delivery, drafting, queueing, timeline, toasts
+from surfaces.doors import may_decide
+from surfaces.errors import IllegalMove, RuleBroken, StaleState
+from surfaces.models import Draft
+from surfaces.models.draft import State, What
+from surfaces.post_form import PostForm
+from surfaces.requests import OperatorRequest
+
+WHY = ["Off topic", "Repeats us", "Wrong fact", "Tone"]
+
+
+@require_safe
+def drafts(request: OperatorRequest) -> HttpResponse:
+    given = {name: str(value) for name, value in request.GET.items()}
+    page = queueing.page(given.get("state", ""), given.get("before", ""), given.get("after", ""))
+    return render(request, "surfaces/drafts.html", {"page": page, "tabs": queueing.tabs()})
+
+
+@require_safe
+def draft(request: OperatorRequest, pk: int) -> HttpResponse:
+    return _shown(request, _get(pk))
+
+
+@require_POST
+@may_decide
+def approve(request: OperatorRequest, pk: int) -> HttpResponse:
+    digest = _posted(request, "digest")
+    return _act(request, pk, lambda row, by, now: drafting.approve(
+        row, digest=digest, by=by, now=now), "Approved. It leaves now.")  # fmt: skip
+
+
+@require_POST
+@may_decide
+def edit(request: OperatorRequest, pk: int) -> HttpResponse:
+    typed = {name: request.POST.get(name, "") for name in ("text", "title", "community")}
+
+    def change(row: Draft, by: str, now: datetime) -> None:
+        _unchanged(row, _posted(request, "digest"))
+        drafting.edit(row, **queueing.checked(row, typed), by=by, now=now)
+
+    return _act(request, pk, change, "Saved. It waits for a person again.", typed)
+
+
+@require_POST
+@may_decide
+def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
+    why = _posted(request, "why") or _posted(request, "reason")
+    return _act(request, pk, lambda row, by, now: drafting.withdraw(
+        row, why=why, by=by, now=now), "Withdrawn. It will not be sent.")  # fmt: skip
+
+
+@require_POST
+@may_decide
+def retry(request: OperatorRequest, pk: int) -> HttpResponse:
+    return _act(request, pk, lambda row, by, now: drafting.retry(
+        row, by=by, now=now), "Retried. It leaves now, with ten more tries.")  # fmt: skip
+
+
+@require_POST
+@may_decide
+def settle_there(request: OperatorRequest, pk: int) -> HttpResponse:
+    remote_id = _posted(request, "typed_id") or _posted(request, "remote_id")
+    return _act(request, pk, lambda row, by, now: drafting.settle_there(
+        row, remote_id=remote_id, by=by, now=now), "Settled: it was sent.")  # fmt: skip
+
+
+@require_POST
+@may_decide
+def settle_absent(request: OperatorRequest, pk: int) -> HttpResponse:
+    return _act(request, pk, lambda row, by, now: drafting.settle_absent(
+        row, by=by, now=now), "Settled: it was not there. It is sent again.")  # fmt: skip
+
+
+@require_POST
+@may_decide
+def retract(request: OperatorRequest, pk: int) -> HttpResponse:
+    return _act(request, pk, lambda row, by, now: delivery.retract(
+        row, by=by, now=now), "Taken back. It is gone from the service.")  # fmt: skip
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@may_decide
+def new_post(request: OperatorRequest) -> HttpResponse:
+    form = PostForm(request.POST or None, initial={"account": request.GET.get("account")})
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = drafting.compose(
+                what=What.POST, **form.cleaned_data, by=request.user.actor, now=timezone.now()
+            )
+        except RuleBroken as error:
+            form.add_error(None, str(error))
+        else:
+            toasts.say(request, "Written down. It waits for a person.")
+            return redirect("surfaces:draft", made.pk)
+    status = 422 if form.errors else 200
+    return render(request, "surfaces/new_post.html", {"form": form}, status=status)
+
+
+# ── shared by all acts ────────────────────────────────────────────────────
+
+Verb = Callable[[Draft, str, datetime], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why an act did not happen. `decided`: because somebody else was faster."""
+
+    words: str
+    is_late: bool = False
+
+
+def _get(pk: int) -> Draft:
+    rows = Draft.objects.select_related("account__surface", "target__post", "message")
+    heavy = [f"{name}__{column}" for name in ("target", "target__post", "message")
+             for column in ("raw_json", "search")]  # fmt: skip
+    return get_object_or_404(rows.defer(*heavy), pk=pk)
+
+
+def _act(
+    request: OperatorRequest, pk: int, verb: Verb, done: str, typed: dict[str, str] | None = None
+) -> HttpResponse:
+    """Try the verb; say what came of it, or what somebody else decided before."""
+    row, now = _get(pk), timezone.now()
+    try:
+        verb(row, request.user.actor, now)
+    except (StaleState, IllegalMove) as error:
+        row = _get(pk)
+        words = queueing.decided_before(row, request.user.actor, now) or str(error)
+        return _shown(request, row, Trouble(words, is_late=True), typed, status=409)
+    except RuleBroken as error:
+        return _shown(request, _get(pk), Trouble(str(error)), typed, status=422)
+    toasts.say(request, done)
+    return _shown(request, _get(pk)) if request.htmx else redirect("surfaces:draft", pk)
+
+
+def _unchanged(row: Draft, digest: str) -> None:
+    if digest and digest != row.digest():
+        raise StaleState("Somebody changed these words since you began. Yours are kept below.")
+
+
+def _shown(
+    request: OperatorRequest,
+    row: Draft,
+    trouble: Trouble | None = None,
+    typed: dict[str, str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    is_lost = row.state == State.UNKNOWN and row.needs_person
+    shown = {
+        "draft": row,
+        "now": timezone.now(),
+        "trouble": trouble,
+        "typed": typed,
+        "steps": timeline.of_draft(row),
+        "can_retract": delivery.can_retract(row),
+        "candidates": queueing.candidates(row) if is_lost else [],
+        "following": queueing.after(row),
+        "reasons": WHY,
+        "limit": queueing.text_limit(row),
+        "length": row.account.surface.traits.length(row.text),
+        "oob": bool(request.htmx),
+    }
+    page = "surfaces/_draft.html" if request.htmx else "surfaces/draft.html"
+    return render(request, page, shown, status=status)
+
+
+def _posted(request: OperatorRequest, name: str) -> str:
+    return request.POST.get(name, "").replace("\0", "").strip()

@@ -1,0 +1,68 @@
+"""Threads: the posts we watch, and one of them as a tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from surfaces import listing, reading, timeline
+from surfaces.filters import Filters
+from surfaces.models import Message
+from surfaces.models.message import Direction, Kind
+from surfaces.requests import OperatorRequest
+
+WHOSE = [("All", ""), ("Ours", Direction.OUTGOING), ("By others", Direction.INCOMING)]
+
+
+@require_safe
+def threads(request: OperatorRequest) -> HttpResponse:
+    given = {name: str(value) for name, value in request.GET.items()}
+    filters = replace(Filters.of(given), kind=Kind.POST)
+    page = listing.page(filters, before=given.get("before", ""), after=given.get("after", ""))
+    shown = {
+        "page": page,
+        "filters": filters,
+        "news": listing.news_of(page.rows),
+        "whose": [
+            (name, replace(filters, direction=value).query(), value == filters.direction)
+            for name, value in WHOSE
+        ],
+    }
+    return render(request, "surfaces/threads.html", shown)
+
+
+@require_safe
+def thread(request: OperatorRequest, pk: int) -> HttpResponse:
+    return thread_page(request, pk, around=_number(request.GET.get("from", "")))
+
+
+def thread_page(
+    request: OperatorRequest,
+    pk: int,
+    *,
+    around: int | None = None,
+    typed: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    rows = Message.objects.select_related("account__surface").defer("raw_json", "search")
+    post = get_object_or_404(rows, pk=pk)
+    if not post.is_post:
+        place = reverse("surfaces:thread", args=[post.post_id])
+        return redirect(f"{place}?message={pk}#m{pk}")
+    asked = _number(request.GET.get("message", ""))
+    found = reading.read(post, around=around or asked)
+    chosen = found.find(asked)
+    steps = []
+    if chosen:
+        steps = timeline.of_message(chosen.message, found.drafts.get(chosen.message.pk, []))
+    shown = {"thread": found, "post": post, "chosen": chosen, "steps": steps, "typed": typed}
+    return render(request, "surfaces/thread.html", shown, status=status)
+
+
+def _number(given: str) -> int | None:
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
