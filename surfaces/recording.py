@@ -41,23 +41,8 @@ def record_sent(
     why: str = "",
 ) -> None:
     """Move `draft` to sent. `content` is what the service made of the words, if it said so."""
-    target = draft.target
-    facts: dict[str, Any] = {
-        "account": draft.account_id,
-        "remote_id": remote_id,
-        "parent": target.pk if target and draft.what == What.REPLY else None,
-        "post": target.post_id if target else None,
-        "created_at": created_at or now,
-        "kind": "post" if draft.what == What.POST else "comment",
-        "author": draft.account.handle,
-        "author_id": draft.account.remote_id,
-        "title": draft.title,
-        "content": draft.text if content is None else content,
-        "url": url,
-        "submolt": draft.community or (target.submolt if target else ""),
-        "raw": json.dumps(raw or {}),
-        "now": now,
-    }
+    said = draft.text if content is None else content
+    facts = _row(draft, remote_id, said, created_at or now, url, raw or {}, now)
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(INSERT, facts)
@@ -76,6 +61,34 @@ def record_sent(
         AuditEvent.objects.record(
             "draft.sent", actor=actor, subject=draft, why=why, remote_id=remote_id
         )
+
+
+def _row(
+    draft: Draft,
+    remote_id: str,
+    content: str,
+    created_at: datetime,
+    url: str,
+    raw: dict[str, Any],
+    now: datetime,
+) -> dict[str, Any]:
+    target = draft.target
+    return {
+        "account": draft.account_id,
+        "remote_id": remote_id,
+        "parent": target.pk if target and draft.what == What.REPLY else None,
+        "post": target.post_id if target else None,
+        "created_at": created_at,
+        "kind": "post" if draft.what == What.POST else "comment",
+        "author": draft.account.handle,
+        "author_id": draft.account.remote_id,
+        "title": draft.title,
+        "content": content,
+        "url": url,
+        "submolt": draft.community or (target.submolt if target else ""),
+        "raw": json.dumps(raw),
+        "now": now,
+    }
 
 
 def settle_there(draft: Draft, *, remote_id: str, by: str, now: datetime) -> None:

@@ -121,16 +121,16 @@ def furnish(moltbook: FakeMoltbook, rng: random.Random) -> list[str]:
     ]
 
 
-WORDS = (
-    "amber basin coral drift estuary fathom gravel harbour inlet jetty kelp lagoon mussel narrows"
-    " oyster pebble quay reef shoal tide undertow vessel wave salt moon chart ledger listen answer"
-    " silence meaning pattern question listener speaker voice word memory"
-).split(" ")
+WORDS = """
+    amber basin coral drift estuary fathom gravel harbour inlet jetty kelp lagoon mussel narrows
+    oyster pebble quay reef shoal tide undertow vessel wave salt moon chart ledger listen answer
+    silence meaning pattern question listener speaker voice word memory
+"""
 
 
 def some_words(rng: random.Random) -> str:
     """Words that no two strangers share: the same text by many is held as suspect."""
-    return "What about the " + " ".join(rng.sample(WORDS, 6))
+    return "What about the " + " ".join(rng.sample(WORDS.split(), 6))
 
 
 def connect_to(moltbook: FakeMoltbook, dialect: str) -> None:
