@@ -21,7 +21,7 @@ def scratch_database() -> Iterator[None]:
     django.setup()
     from django.conf import settings
     from django.db import connection
-    from django.test.utils import setup_test_environment
+    from django.test.utils import setup_test_environment, teardown_test_environment
 
     settings.ALLOWED_HOSTS = ["*"]
     setup_test_environment(debug=False)
@@ -31,6 +31,7 @@ def scratch_database() -> Iterator[None]:
         yield
     finally:
         connection.creation.destroy_test_db(old, verbosity=0)
+        teardown_test_environment()
 
 
 def seconds(work) -> float:

@@ -12,13 +12,15 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db import connection
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 from surfaces.adapters.base import Limit
 from surfaces.errors import Limited
 
 KEPT_FOR_SENDING = 5  # one part in so many
 DAY = timedelta(days=1)
+ENDLESS = 1_000_000  # a bucket without a limit of its own
 
 TAKE = """
 INSERT INTO surfaces_allowance AS a (holder, bucket, used, window_ends_at)
@@ -33,6 +35,10 @@ RETURNING used
 READY_AT = """
 SELECT GREATEST(blocked_until, CASE WHEN used >= %(most)s THEN window_ends_at END)
 FROM surfaces_allowance WHERE holder = %(holder)s AND bucket = %(bucket)s
+"""
+BLOCKED = """
+SELECT holder, bucket, blocked_until FROM surfaces_allowance
+WHERE holder = ANY(%(holders)s) AND bucket = ANY(%(buckets)s) AND blocked_until > %(now)s
 """
 HEARD = """
 INSERT INTO surfaces_allowance AS a (holder, bucket, used, window_ends_at, blocked_until)
@@ -62,32 +68,61 @@ class SharedMeter:
         self._clock = clock
         self.requests = 0
 
-    def take(self, bucket: str) -> None:
-        limit = self._limits.get(bucket) or Limit(bucket, 1_000_000, DAY)
+    def take(self, *buckets: str) -> None:
         now = self._clock()
+        limits = {name: self._limits.get(name) or Limit(name, ENDLESS, DAY) for name in buckets}
+        self._refuse_blocked(limits, now)
+        counted = [limit for limit in limits.values() if limit.most < ENDLESS]
+        if counted:
+            # All or none: a request that one bucket refuses is paid for by no other.
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL synchronous_commit TO off")
+                for limit in counted:
+                    self._take_one(cursor, limit, now)
+        self.requests += 1
+
+    def _refuse_blocked(self, limits: Mapping[str, Limit], now: datetime) -> None:
+        """Honour what the service asked for, in one look at all buckets."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                BLOCKED,
+                {
+                    "holders": [self._credential, self._address],
+                    "buckets": list(limits),
+                    "now": now,
+                },
+            )
+            blocked = [
+                (until, bucket)
+                for holder, bucket, until in cursor.fetchall()
+                if holder == self._holder(limits[bucket])
+            ]
+        if blocked:
+            until, bucket = max(blocked)
+            raise Limited(f"the service asked us to wait ({bucket})", wait=until - now, asked=False)
+
+    def _take_one(self, cursor: CursorWrapper, limit: Limit, now: datetime) -> None:
         facts: dict[str, Any] = {
             "holder": self._holder(limit),
-            "bucket": bucket,
+            "bucket": limit.bucket,
             "now": now,
             "ends": now + limit.per,
             "most": limit.most if self._sends else _for_reading(limit.most),
         }
-        with connection.cursor() as cursor:
-            cursor.execute(TAKE, facts)
-            if cursor.fetchone():
-                self.requests += 1
-                return
-            cursor.execute(READY_AT, facts)
-            row = cursor.fetchone()
+        cursor.execute(TAKE, facts)
+        if cursor.fetchone():
+            return
+        cursor.execute(READY_AT, facts)
+        row = cursor.fetchone()
         ready_at = row[0] if row and row[0] else now + timedelta(seconds=1)
         wait = max(ready_at - now, timedelta(seconds=1))
-        raise Limited(f"our budget of {bucket} requests is spent", wait=wait, asked=False)
+        raise Limited(f"our budget of {limit.bucket} requests is spent", wait=wait, asked=False)
 
     def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
         limit = self._limits.get(bucket)
         if limit is None and wait is None:
             return
-        limit = limit or Limit(bucket, 1_000_000, DAY)
+        limit = limit or Limit(bucket, ENDLESS, DAY)
         now = self._clock()
         used = 0 if left is None else max(0, limit.most - left)
         facts: dict[str, Any] = {

@@ -101,7 +101,7 @@ def claim(sender: Sender, *, now: datetime) -> list[Draft]:
     if first is None:
         return []
     of_account = may_leave.filter(account=first.account_id)
-    batch = list(of_account.select_related("account__surface", "target")[:BATCH])
+    batch = list(of_account.select_related("account__surface", "target__post")[:BATCH])
     taken = {"claimed_by": sender.name, "lease_until": now + lease(), "asked_at": None}
     Draft.objects.filter(pk__in=[draft.pk for draft in batch]).update(
         state=State.SENDING, claim_number=F("claim_number") + 1, **taken
@@ -192,9 +192,8 @@ def _ask(draft: Draft, writer: Writer) -> Sent:
         raise Refused("the draft answers nothing")
     if draft.what == What.COMMENT:
         return writer.reply(post_id=target.remote_id, parent_id=None, text=draft.text, key=key)
-    post = Message.objects.only("remote_id").get(pk=target.post_id)
     return writer.reply(
-        post_id=post.remote_id, parent_id=target.remote_id, text=draft.text, key=key
+        post_id=target.post.remote_id, parent_id=target.remote_id, text=draft.text, key=key
     )
 
 

@@ -34,8 +34,8 @@ class Limit:
 class Meter(Protocol):
     """The shared budget that every request is taken from."""
 
-    def take(self, bucket: str) -> None:
-        """Take one request out of `bucket`, or raise `Limited(asked=False)`."""
+    def take(self, *buckets: str) -> None:
+        """Take one request out of every bucket, or none and raise `Limited(asked=False)`."""
 
     def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
         """Remember what the service said: `left` requests, or nothing before `wait` is over."""
@@ -44,7 +44,7 @@ class Meter(Protocol):
 class Unmetered:
     """A meter that never says no: for tests, and for surfaces without limits."""
 
-    def take(self, bucket: str) -> None:
+    def take(self, *buckets: str) -> None:
         return None
 
     def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:

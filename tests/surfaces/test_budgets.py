@@ -84,3 +84,10 @@ def test_a_bucket_without_a_limit_still_honours_a_wait():
     meter().heard("unlisted", wait=MINUTE)
     with pytest.raises(Limited):
         spend(1, "unlisted")
+
+
+def test_a_request_that_one_bucket_refuses_costs_no_other():
+    spend(10)
+    with pytest.raises(Limited):
+        meter().take("general", "read")
+    spend(10, "general")

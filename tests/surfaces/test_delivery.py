@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from surfaces import delivery, drafting, pausing
 from surfaces.delivery import Carried, claim, deliver_due
 from surfaces.errors import IllegalMove, NotAllowed, StaleState
 from surfaces.models import Account, AuditEvent, Draft, Message
-from surfaces.sender import Sender
+from surfaces.sender import Sender, is_alive
 from tests.factories import NOON, make_account, make_approved, make_draft, make_message
 from tests.surfaces.scripted import ScriptedMoltbook, hanging, saying, unreachable
 
@@ -402,6 +403,8 @@ def test_a_sleeping_sender_is_not_looked_after(service: Any, clock: Any):
     assert draft.state == "sending"
     wake.set()
     thread.join()
+    while is_alive(sender.name):  # the server notices the closed session a moment later
+        time.sleep(0.01)
     send(service, clock)
     draft.refresh_from_db()
     assert draft.state == "unknown"

@@ -101,8 +101,7 @@ class Line:
         accept: frozenset[int] = frozenset(),
     ) -> Answer:
         """Make one request; return a success or a status in `accept`, else raise its meaning."""
-        for bucket in buckets:
-            self._access.meter.take(bucket)
+        self._access.meter.take(*buckets)
         answer = self._wire.call(method, path, params=params, body=body)
         self._hear(answer, buckets)
         if answer.is_success or answer.status in accept:
