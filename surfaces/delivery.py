@@ -78,7 +78,7 @@ def deliver_due(
     """Send until nothing is due. Safe to run many times at once."""
     carried = Carried()
     sender.hold()
-    reconciling.release_dead(now=clock())
+    reconciling.release_dead(sender, now=clock())
     while doubtful := reconciling.claim_look(sender, now=clock()):
         carried.looked += 1
         _settle(doubtful, clock=clock, transport=transport)

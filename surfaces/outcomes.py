@@ -16,6 +16,7 @@ from surfaces.models.message import MOST_TRIES, ReplyStatus
 
 LONGEST_WAIT = timedelta(hours=6)
 BREATH = timedelta(seconds=5)  # after a request that never left
+LONGEST_SILENCE = timedelta(minutes=10)  # towards a service that is down
 
 
 def wait_after(tries: int, interval: timedelta) -> timedelta:
@@ -48,7 +49,10 @@ def _account_waits(account: Account, error: TryLater, until: datetime, *, now: d
         )
         return False
     if not error.asked:
-        account.becomes(AccountState.DOWN, now=now, why=str(error), quiet_until=until)
+        account.becomes(AccountState.DOWN, now=now, why=str(error))
+        # As long again as it has been down: patient with an outage, quick after a hiccup.
+        pause = min(max(now - account.state_since, BREATH), LONGEST_SILENCE)
+        Account.objects.filter(pk=account.pk).update(quiet_until=max(until, now + pause))
         return False
     return True
 

@@ -39,10 +39,17 @@ def pause_after(looks: int) -> timedelta:
     return min(first_look() * (1 << min(looks, 12)), LONGEST_PAUSE)
 
 
-def release_dead(*, now: datetime) -> int:
-    """Free what dead senders held: not begun → approved, begun → to be looked for."""
-    lapsed = Draft.objects.abandoned(now).select_related("account").order_by("lease_until")[:500]
-    return sum(_release(draft, now=now) for draft in lapsed if not is_alive(draft.claimed_by))
+def release_dead(sender: Sender, *, now: datetime) -> int:
+    """Free what dead senders held: not begun → approved, begun → to be looked for.
+
+    `sender` is about to begin, so whatever it still holds is left from a run that broke.
+    """
+    held = Draft.objects.abandoned(now) | Draft.objects.held_by(sender.name)
+    freed = 0
+    for draft in held.select_related("account").order_by("lease_until")[:500]:
+        if draft.claimed_by == sender.name or not is_alive(draft.claimed_by):
+            freed += _release(draft, now=now)
+    return freed
 
 
 def _release(draft: Draft, *, now: datetime) -> int:

@@ -12,6 +12,7 @@ import hashlib
 import os
 import secrets
 import socket
+import threading
 from dataclasses import dataclass, field
 
 from django.db import connection
@@ -19,6 +20,17 @@ from django.db import connection
 
 def _fresh_name() -> str:
     return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+_threads = threading.local()
+
+
+def sender_of_this_thread() -> Sender:
+    """The same one every time: each name holds a lock for as long as its connection lives."""
+    if not hasattr(_threads, "sender"):
+        _threads.sender = Sender()
+    sender: Sender = _threads.sender
+    return sender
 
 
 @dataclass(slots=True)

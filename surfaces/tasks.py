@@ -10,7 +10,7 @@ from django_q.models import OrmQ, Success
 
 from surfaces import delivery
 from surfaces.models import SignInAttempt, WatchRound
-from surfaces.sender import Sender
+from surfaces.sender import sender_of_this_thread
 
 ROUNDS_KEPT = timedelta(days=14)
 RESULTS_KEPT = timedelta(days=2)
@@ -19,7 +19,7 @@ ATTEMPTS_KEPT = timedelta(days=1)
 
 def deliver_due() -> int:
     """Send what is due. Safe to run twice at once."""
-    return delivery.deliver_due(Sender(), clock=timezone.now).sent
+    return delivery.deliver_due(sender_of_this_thread(), clock=timezone.now).sent
 
 
 def prune() -> int:

@@ -79,6 +79,9 @@ class DraftQuerySet(models.QuerySet["Draft"]):
         """Sending, by a worker that is dead or asleep."""
         return self.filter(state=State.SENDING, lease_until__lte=now)
 
+    def held_by(self, sender: str) -> Self:
+        return self.filter(state=State.SENDING, claimed_by=sender)
+
     def to_look_for(self, now: datetime) -> Self:
         """Unknown, and it is time to look at the surface."""
         return self.filter(state=State.UNKNOWN, needs_person=False, look_at__lte=now)

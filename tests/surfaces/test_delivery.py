@@ -14,7 +14,7 @@ from surfaces import delivery, drafting, pausing
 from surfaces.delivery import Carried, claim, deliver_due
 from surfaces.errors import IllegalMove, NotAllowed, StaleState
 from surfaces.models import Account, AuditEvent, Draft, Message
-from surfaces.sender import Sender, is_alive
+from surfaces.sender import Sender, is_alive, sender_of_this_thread
 from tests.factories import NOON, make_account, make_approved, make_draft, make_message
 from tests.surfaces.scripted import ScriptedMoltbook, hanging, saying, unreachable
 
@@ -409,6 +409,22 @@ def test_a_sleeping_sender_is_not_looked_after(service: Any, clock: Any):
     draft.refresh_from_db()
     assert draft.state == "unknown"
     assert service.posted == []
+
+
+def test_what_a_broken_run_left_behind_is_freed_by_its_own_sender(service: Any, clock: Any):
+    draft = make_approved()
+    sender = Sender()
+    service.next = [lambda request: 1 / 0]
+    with pytest.raises(ZeroDivisionError):
+        deliver_due(sender, clock=clock, transport=service)
+    deliver_due(sender, clock=clock, transport=service)
+    draft.refresh_from_db()
+    assert draft.state == "unknown"
+    assert len(service.posted) == 1
+
+
+def test_a_thread_has_one_sender_however_often_it_sends():
+    assert sender_of_this_thread() is sender_of_this_thread()
 
 
 def test_a_claim_that_was_not_begun_goes_back_at_once(service: Any, clock: Any):
