@@ -25,7 +25,7 @@ LIVE = {
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`lead` in bold, `words` after it; `draft` is where to read more."""
+    """`lead` in bold, `words` after it, either may be empty; `draft` is where to read more."""
 
     lead: str
     words: str = ""
@@ -54,7 +54,7 @@ def _deleted(message: Message) -> list[Note]:
 
 def _ours(maker: Draft | None) -> Note:
     if maker is None:
-        return Note("Ours.", "Said before we kept drafts, or by hand on the service.")
+        return Note("Ours.", "Written there by hand, or before this program kept drafts.")
     if maker.retracted_at:
         return Note("Taken back.", maker.why, maker.pk)
     if not maker.decided_by or not maker.decided_at:
@@ -70,9 +70,10 @@ def _spam(message: Message) -> list[Note]:
     if message.spam_status not in {SpamStatus.SPAM, SpamStatus.SUSPECT}:
         return []
     reasons = [str(reason[-1]).rstrip(".") for reason in message.spam_reasons if reason]
+    why = "; ".join(reasons)
     score = "" if message.spam_score is None else f" Score {message.spam_score:.2f}."
     lead = "Left as spam." if message.spam_status == SpamStatus.SPAM else "Held for a person."
-    return [Note(lead, f"{'; '.join(reasons)}.{score}" if reasons else score.strip())]
+    return [Note(lead, f"{why[0].upper()}{why[1:]}.{score}" if why else score.strip())]
 
 
 def _reply(message: Message, drafts: Sequence[Draft]) -> list[Note]:
@@ -90,7 +91,7 @@ def _reply(message: Message, drafts: Sequence[Draft]) -> list[Note]:
         return [Note("Being answered.", f"{message.reply_why} {tries.capitalize()}.".strip())]
     if message.reply_why:
         return [Note("Passed.", message.reply_why)]
-    return [] if message.spam_status or message.deleted_at else [Note("Not answered yet.")]
+    return [] if message.spam_status or message.deleted_at else [Note("", "Not answered yet.")]
 
 
 def _name(actor: str) -> str:

@@ -77,7 +77,7 @@ class Place:
 
 # name, label, icon, key after "g", and the pages that belong to it
 PLACES = [
-    ("home", "Home", "home", "h", {"password", "profile"}),
+    ("home", "Home", "home", "h", set[str]()),
     ("messages", "Messages", "desk", "m", {"message", "answer"}),
     ("threads", "Threads", "thread", "t", {"thread"}),
     ("drafts", "Drafts", "pen", "d", {"draft", "new_post", "edit"}),

@@ -88,7 +88,7 @@ class World:
 
     def _stamp(self) -> float:
         """A moment later than every one before, so that lists have one order."""
-        self._last = max(self.now(), self._last + 0.001)
+        self._last = max(self.now(), self._last + 1e-6)
         return self._last
 
     # ── growing ───────────────────────────────────────────────────────────

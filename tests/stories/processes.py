@@ -9,11 +9,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+from contextlib import suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from urllib.parse import quote
 
 from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def database_url() -> str:
@@ -29,7 +34,7 @@ def serve_forks(**environ: str) -> None:
     """Start the fork server with this environment; the first caller of a run decides."""
     os.environ.update(DATABASE_URL=database_url(), DJANGO_SETTINGS_MODULE="config.settings")
     # The fork server looks for what it preloads on its own path.
-    os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
+    os.environ["PYTHONPATH"] = str(ROOT)
     os.environ.update(environ)
     multiprocessing.set_forkserver_preload(["tests.stories.prepared"])
 
@@ -37,21 +42,43 @@ def serve_forks(**environ: str) -> None:
 def start(command: str, *arguments: str) -> ForkServerProcess:
     """Run `manage.py command` in a process of its own."""
     process = multiprocessing.get_context("forkserver").Process(
-        target=run, args=(command, arguments), daemon=True
+        target=run, args=(command, arguments)
     )
     process.start()
     return process
 
 
+class Program(subprocess.Popen[bytes]):
+    """`manage.py command` as a user starts it, for commands with children of their own."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(
+            [sys.executable, "manage.py", command],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def is_alive(self) -> bool:
+        return self.poll() is None
+
+    def join(self, seconds: float) -> None:
+        self.wait(seconds)
+
+
 def run(command: str, arguments: tuple[str, ...]) -> None:
     from django.core.management import call_command
 
+    os.setsid()  # so that a kill takes its children along
     with open(os.devnull, "w") as nowhere:
         call_command(command, *arguments, stdout=nowhere)
 
 
-def kill(process: ForkServerProcess) -> None:
-    """SIGKILL: no goodbye, no cleaning up."""
+def kill(process: ForkServerProcess | Program) -> None:
+    """SIGKILL to it and its children: no goodbye, no cleaning up."""
     if process.pid and process.is_alive():
         os.kill(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may not have come as far as its own group
+            os.killpg(process.pid, signal.SIGKILL)
     process.join(10)

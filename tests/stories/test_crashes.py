@@ -40,10 +40,10 @@ class MurderousMoltbook(FakeMoltbook):
     def serve(self, call: Any) -> Any:
         is_reply = call.method == "POST" and call.path.endswith("/comments")
         draw = self.rng.random() if is_reply else 1.0
-        if draw < 0.10:
+        if draw < 0.06:
             self.kill_senders("before storing")
         reply = super().serve(call)
-        if 0.10 <= draw < 0.35:
+        if 0.06 <= draw < 0.24:
             self.kill_senders("after storing, before the answer")
         return reply
 
@@ -142,32 +142,35 @@ def connect_to(moltbook: FakeMoltbook, dialect: str) -> None:
     account.surface.save(update_fields=["dialect"])
 
 
+def begin(name: str) -> Any:
+    return processes.Program(name) if name == "qcluster" else processes.start(name)
+
+
 def live_through(
     moltbook: MurderousMoltbook, comments: list[str], refused: set[str], rng: random.Random
 ) -> Counter[str]:
-    """Keep two senders and a watcher alive, kill them, until all is said and KILLS are done."""
+    """Keep senders, a task worker and a watcher alive, and kill them, until all is said."""
     ends_at = time.monotonic() + DEADLINE
-    moltbook.senders = [processes.start("deliver") for _ in range(2)]
-    watcher = processes.start("watch")
     wanted = len(comments) - len(refused)
-    while time.monotonic() < ends_at:
-        time.sleep(rng.uniform(0.05, 0.4))
-        if Draft.objects.filter(state=State.SENT).count() == wanted and (
-            moltbook.kills.total() >= KILLS
-        ):
-            break
-        let_time_pass()
-        approve_what_came_in(refused)
-        victim = rng.random()
-        if victim < 0.35 and watcher.is_alive():
-            processes.kill(watcher)
-            moltbook.kills["watcher, any moment"] += 1
-        elif victim < 0.7:
-            processes.kill(moltbook.senders[0])
-            moltbook.kills["sender, any moment"] += 1
-        moltbook.senders = [p if p.is_alive() else processes.start("deliver")
-                            for p in moltbook.senders]  # fmt: skip
-        watcher = watcher if watcher.is_alive() else processes.start("watch")
-    for process in [*moltbook.senders, watcher]:
-        processes.kill(process)
+    names = ["deliver", "deliver", "qcluster", "watch"]
+    alive = [begin(name) for name in names]
+    try:
+        while time.monotonic() < ends_at:
+            moltbook.senders = alive[:3]
+            time.sleep(rng.uniform(0.1, 0.4))
+            sent = Draft.objects.filter(state=State.SENT).count()
+            if sent == wanted and moltbook.kills.total() >= KILLS:
+                break
+            let_time_pass()
+            approve_what_came_in(refused)
+            victim = rng.choice([0, 1, 1, 2, 3, 3, None])
+            if victim is not None and alive[victim].is_alive():
+                processes.kill(alive[victim])
+                moltbook.kills[f"{names[victim]}, any moment"] += 1
+            for number, process in enumerate(alive):
+                if not process.is_alive():
+                    alive[number] = begin(names[number])
+    finally:
+        for process in alive:
+            processes.kill(process)
     return moltbook.kills

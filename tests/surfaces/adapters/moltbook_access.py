@@ -25,8 +25,8 @@ class Purse:
         self.taken: list[str] = []
         self.told: list[tuple[str, int | None, timedelta | None]] = []
 
-    def take(self, bucket: str) -> None:
-        self.taken.append(bucket)
+    def take(self, *buckets: str) -> None:
+        self.taken += buckets
 
     def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
         self.told.append((bucket, left, wait))

@@ -33,7 +33,7 @@ def test_every_request_is_paid_for_first(fake: FakeMoltbook):
 
 def test_a_budget_that_says_no_keeps_the_request_at_home(fake: FakeMoltbook):
     class Empty(Purse):
-        def take(self, bucket: str) -> None:
+        def take(self, *buckets: str) -> None:
             raise Limited("spent", wait=timedelta(seconds=9), asked=False)
 
     with reading(fake, fake.add_agent("iris"), meter=Empty()) as iris, pytest.raises(Limited):

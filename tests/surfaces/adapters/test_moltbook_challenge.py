@@ -119,6 +119,7 @@ UNSOLVABLE = [
     "a lobster swims five meters per second for three seconds, how far?",
     "twenty percent of fifty times",
     "2]5 plus 3",
+    "2]5 shells, plus some",
     "2^5 + 1",
     "split into four groups twenty shells",
     "which is left after twelve and twenty?",
@@ -201,7 +202,7 @@ def expected(a: int, sign: str, b: int) -> str:
     return f"{results[sign]:.2f}" if sign in results else f"{int(a / b * 100 + 0.5) / 100:.2f}"
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(
     st.integers(0, 999),
     st.integers(1, 999),
@@ -238,6 +239,7 @@ def test_nearly_every_disguise_is_seen_through():
     assert solved >= 480
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_no_text_whatever_breaks_the_solver(text: str):
     with suppress(Unsolvable):

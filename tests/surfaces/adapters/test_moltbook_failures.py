@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surfaces.adapters.moltbook.calls import checked_base_url
@@ -94,6 +94,7 @@ def test_a_clock_that_is_ahead_of_the_service_does_not_shorten_the_wait():
     assert wait_of(reset, headers) == timedelta(seconds=150)
 
 
+@settings(deadline=None)
 @given(st.floats() | st.integers() | st.text(max_size=12) | st.none(), st.text(max_size=12))
 def test_no_wait_is_negative_or_overflows(value: Any, header: str):
     safe = "".join(letter for letter in header if letter.isascii() and letter.isprintable())
@@ -165,6 +166,7 @@ def test_the_end_of_a_suspension_is_read(body: dict[str, Any], until: datetime |
     assert error.until == until
 
 
+@settings(deadline=None)
 @given(st.sampled_from([301, 400, 401, 402, 403, 404, 409, 418, 429, 500, 503]), st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(

@@ -209,3 +209,26 @@ def test_a_damaged_cursor_begins_again(fake: FakeMoltbook):
     fake.add_post("iris", "only")
     with reading(fake, key) as iris:
         assert [item.title for item in iris.history("garbage").posts] == ["only"]
+
+
+def test_pages_shorter_than_asked_for_skip_nobody():
+    def answer(request: httpx.Request) -> httpx.Response:
+        offset = int(request.url.params.get("offset", "0"))
+        rows = [{"id": str(n), "author": {"name": "iris"}} for n in range(offset, 90)][:40]
+        return httpx.Response(200, json={"data": rows, "pagination": {"hasMore": False}})
+
+    iris, seen, cursor = Moltbook(pretend(answer)), [], None
+    for _ in range(4):
+        page = iris.history(cursor)
+        seen += [item.remote_id for item in page.posts]
+        cursor = page.cursor
+    assert seen == [str(number) for number in range(90)]
+    assert cursor is None
+
+
+def test_history_ends_where_the_offset_is_ignored():
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"data": [{"id": "1", "author": {"name": "iris"}}]})
+
+    iris = Moltbook(pretend(answer))
+    assert iris.history(iris.history(None).cursor).cursor is None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surfaces.adapters.base import Identity
@@ -153,6 +153,7 @@ def test_raw_keeps_what_was_sent_without_the_replies():
     assert comment.raw["score"] == 0
 
 
+@settings(deadline=None)
 @given(st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
