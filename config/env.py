@@ -42,7 +42,6 @@ class Env:
     send_lease_seconds: int = 120
     look_after_seconds: int = 20
     colloquy_pg_fsync: bool = True
-    colloquy_chromium: str = ""
 
 
 BOUNDS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import django_stubs_ext
 
@@ -26,8 +27,9 @@ DEBUG = ENV.debug
 IS_HTTPS = ENV.colloquy_url.startswith("https://")
 ALLOWED_HOSTS = [*ENV.allowed_hosts]
 if ENV.colloquy_url:
+    _port = urlsplit(ENV.colloquy_url).port
     CSRF_TRUSTED_ORIGINS = [ENV.colloquy_url]
-    ALLOWED_HOSTS.append(ENV.colloquy_url.split("://")[1].rsplit(":", 1)[0])
+    ALLOWED_HOSTS.append(urlsplit(ENV.colloquy_url).netloc.removesuffix(f":{_port}"))
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -116,6 +118,8 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = IS_HTTPS
 SECURE_HSTS_PRELOAD = IS_HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
+# Whoever asks for our health is on this machine or beside it, without TLS.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 # A pasted text of 2 MB is answered with a sentence, not with a broken connection.
@@ -128,6 +132,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # or whitenoise warns at every start
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG

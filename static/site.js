@@ -5,13 +5,14 @@
   const typing = (element) =>
     element instanceof HTMLElement &&
     (element.isContentEditable || element.matches("input, textarea, select"));
-  const rows = () => [...document.querySelectorAll("[data-rows] > *")].filter((row) => row.offsetParent);
+  const ROW = "[data-rows] > *, [data-rows-tree] .node";
+  const rows = () => [...document.querySelectorAll(ROW)].filter((row) => row.offsetParent);
   const seen = (element) => element && !element.disabled && element.checkVisibility();
   let current = null; // the row the keys are about
   let going = 0; // until when a letter after "g" is a place
 
   function row() {
-    const focused = document.activeElement?.closest("[data-rows] > *");
+    const focused = document.activeElement?.closest(ROW);
     return focused ?? (current?.isConnected ? current : null);
   }
 
@@ -29,7 +30,9 @@
     const all = rows();
     if (!all.length) return;
     const here = all.indexOf(row());
-    choose(all[here < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(here + step, 0), all.length - 1)]);
+    const shown = all.find((other) => other.matches("[aria-current]"));
+    if (here < 0 && shown) choose(shown); // where the page points, before anywhere else
+    else choose(all[here < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(here + step, 0), all.length - 1)]);
   }
 
   function act(key) {
@@ -39,7 +42,7 @@
     for (const place of places) {
       // Only what belongs to no other row, or a page's key would hit a row nobody chose.
       const found = [...(place?.querySelectorAll(`[data-key="${CSS.escape(key)}"]`) ?? [])].find(
-        (button) => seen(button) && (place === at || !button.closest("[data-rows] > *")),
+        (button) => seen(button) && (place === at || !button.closest(ROW)),
       );
       if (found) {
         if (typing(found)) found.focus();
@@ -82,7 +85,7 @@
   });
 
   document.addEventListener("focusin", (event) => {
-    const focused = event.target.closest?.("[data-rows] > *");
+    const focused = event.target.closest?.(ROW);
     if (focused) current = focused;
   });
 
@@ -143,7 +146,11 @@
 
   // What was swapped away leaves the keys on the row that took its place.
   let index = -1;
-  document.addEventListener("htmx:beforeRequest", () => { index = rows().indexOf(row()); });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    index = rows().indexOf(row());
+    // Who is about to change something is not interrupted by news.
+    if (event.target.matches("[data-polls]") && document.querySelector("#item details[open]")) event.preventDefault();
+  });
   document.addEventListener("htmx:afterSettle", () => {
     if (index < 0 || typing(document.activeElement) || row()) return;
     choose(rows()[Math.min(index, rows().length - 1)]);

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 
 import httpx
 from django.utils import timezone
 
-from surfaces.adapters.base import Access, Reader
+from surfaces.adapters.base import Access, Reader, Writer
 from surfaces.budgets import SharedMeter, address_holder, credential_holder
+from surfaces.errors import AuthFailed
 from surfaces.hub.transport import HubTransport
 from surfaces.models import Account
 
 Clock = Callable[[], datetime]
+Half = TypeVar("Half", Reader, Writer)
 
 
 def access_to(
@@ -54,4 +57,12 @@ def open_reader(
 ) -> Reader:
     """Open the listening half. `sends`: the reading serves a sending and comes first."""
     access = access_to(account, sends=sends, clock=clock, transport=transport)
-    return account.surface.reader(access)
+    return opened(account.surface.reader, access)
+
+
+def opened(adapter: type[Half], access: Access) -> Half:
+    """Open one half of an adapter. What it cannot work with, a person must put right."""
+    try:
+        return adapter(access)
+    except (ValueError, httpx.InvalidURL) as error:
+        raise AuthFailed(f"the account cannot be used as it is: {error}") from error

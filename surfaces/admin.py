@@ -124,7 +124,22 @@ class OnlyLook(admin.ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(Surface)
 class SurfaceAdmin(OnlyLook):
+    """Its name, our own budgets and its way of writing may be set here; the rest by verbs."""
+
     list_display = ["slug", "name", "kind", "base_url", "is_on"]
+    settable = ("name", "limits", "dialect")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [name for name in self.get_fields(request, obj) if name not in self.settable]
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return _manages(request)
+
+    def save_model(self, request: HttpRequest, obj: Surface, form: Any, change: bool) -> None:
+        obj.save(update_fields=self.settable)
+        by = getattr(request.user, "actor", "")
+        facts = {name: getattr(obj, name) for name in form.changed_data}
+        AuditEvent.objects.record("surface.changed", actor=by, subject=obj, now=facts)
 
 
 @admin.register(Account)

@@ -17,21 +17,23 @@ from django.db.backends.utils import CursorWrapper
 
 from surfaces.adapters.base import Limit
 from surfaces.errors import Limited
+from surfaces.models import Allowance
 
 KEPT_FOR_SENDING = 5  # one part in so many
 DAY = timedelta(days=1)
+CLOCKS_DIFFER = timedelta(minutes=1)  # between our hosts
 ENDLESS = 1_000_000  # a bucket without a limit of its own
 
 TAKE = """
 INSERT INTO surfaces_allowance AS a (holder, bucket, used, window_ends_at)
 VALUES (%(holder)s, %(bucket)s, 1, %(ends)s)
 ON CONFLICT (holder, bucket) DO UPDATE SET
-    used = CASE WHEN a.window_ends_at <= %(now)s THEN 1 ELSE a.used + 1 END,
-    window_ends_at = CASE WHEN a.window_ends_at <= %(now)s THEN %(ends)s ELSE a.window_ends_at END
+    used = CASE WHEN OPEN THEN a.used + 1 ELSE 1 END,
+    window_ends_at = CASE WHEN OPEN THEN a.window_ends_at ELSE %(ends)s END
 WHERE (a.blocked_until IS NULL OR a.blocked_until <= %(now)s)
-  AND (a.window_ends_at <= %(now)s OR a.used < %(most)s)
+  AND (NOT OPEN OR a.used < %(most)s)
 RETURNING used
-"""
+""".replace("OPEN", "(a.window_ends_at > %(now)s AND a.window_ends_at <= %(latest)s)")
 READY_AT = """
 SELECT GREATEST(blocked_until, CASE WHEN used >= %(most)s THEN window_ends_at END)
 FROM surfaces_allowance WHERE holder = %(holder)s AND bucket = %(bucket)s
@@ -107,6 +109,8 @@ class SharedMeter:
             "bucket": limit.bucket,
             "now": now,
             "ends": now + limit.per,
+            # A window that ends later was written by a clock that was wrong.
+            "latest": now + limit.per + CLOCKS_DIFFER,
             "most": limit.most if self._sends else _for_reading(limit.most),
         }
         cursor.execute(TAKE, facts)
@@ -147,6 +151,11 @@ def _for_reading(most: int) -> int:
 def credential_holder(kind: str, token: str) -> str:
     """Name a credential without telling it."""
     return f"{kind}:{hashlib.sha256(token.encode()).hexdigest()[:32]}"
+
+
+def forget_waits(kind: str, token: str) -> None:
+    """Stop waiting for what the service asked of this credential: a person says it is over."""
+    Allowance.objects.filter(holder=credential_holder(kind, token)).update(blocked_until=None)
 
 
 def address_holder(url: str) -> str:

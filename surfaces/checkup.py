@@ -36,10 +36,13 @@ def check_up(*, now: datetime) -> Iterator[Finding]:
     """Yield a finding for everything; without a database, only that."""
     try:
         yield _database()
-        yield _migrations()
+        tables = _migrations()
     except DatabaseError as error:
         first = str(error).strip().splitlines()[0]
         yield Finding("database", first, "Start PostgreSQL, or unset DATABASE_URL to use our own.")
+        return
+    yield tables
+    if not tables.is_well:
         return
     yield _operators()
     yield _schedules()

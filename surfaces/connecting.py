@@ -5,18 +5,23 @@ from __future__ import annotations
 import ipaddress
 import re
 from datetime import datetime
+from itertools import chain, count
 from urllib.parse import urlsplit
 
-from django.db import transaction
+import httpx
+from django.db import connection, transaction
 from django.utils.text import slugify
 
 from surfaces.adapters import READERS
+from surfaces.adapters.base import Access
 from surfaces.errors import BadInput
 from surfaces.hub import community
 from surfaces.models import Account, AuditEvent, Surface
 from surfaces.models.account import Mode, State
 
 TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
+LONGEST_NAME = 120  # characters, as the columns are
+LONGEST_URL = 300
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -28,15 +33,24 @@ def connect(
     handle: str = "",
     base_url: str = "",
     token: str = "",
-    every: int = 5,
-    mode: str = Mode.REVIEW,
+    every: int | None = None,
+    mode: str | None = None,
+    dialect: str | None = None,
     by: str,
     now: datetime,
 ) -> Account:
-    """Make or update; said twice, it is said once. A token given replaces the old one."""
+    """Make or update; said twice, it is said once. What is not given stays as it is.
+
+    A token given replaces the old one.
+    """
     _check(kind, agent=agent, base_url=base_url, token=token, every=every, mode=mode)
+    _try_out(kind, base_url, token)
+    _one_at_a_time()
     surface = _surface(kind, base_url.rstrip("/"))
+    if dialect is not None:
+        _speak(surface, dialect)
     name = f"{agent}@{surface.slug}"
+    _check_lengths(name, handle)
     account = Account.objects.filter(name=name).select_for_update().first()
     is_new = account is None
     account = account or Account(
@@ -45,24 +59,42 @@ def connect(
     if is_new and not token and _is_built_in(surface):
         token = _join_hub(handle or agent, now=now)
     if is_new and surface.traits.needs_token and not token:
-        raise BadInput(f"{surface.traits.label} needs a token. Give the name of its variable.")
+        raise BadInput(f"{surface.traits.label} needs a token to sign in with.")
     _apply(account, handle=handle, token=token, every=every, mode=mode, now=now)
     account.save()
     action = "account.connected" if is_new else "account.changed"
-    AuditEvent.objects.record(action, actor=by, subject=account, every=every, mode=mode)
+    AuditEvent.objects.record(
+        action, actor=by, subject=account, every=account.every, mode=account.mode
+    )
     return account
 
 
 def _apply(
-    account: Account, *, handle: str, token: str, every: int, mode: str, now: datetime
+    account: Account,
+    *,
+    handle: str,
+    token: str,
+    every: int | None,
+    mode: str | None,
+    now: datetime,
 ) -> None:
-    account.every, account.mode = every, mode
+    account.every = account.every if every is None else every
+    account.mode = mode or account.mode
     account.handle = handle or account.handle
     if token:
         account.sealed_credential = account.seal(token)
         account.remote_id = ""  # who we are is asked again with a new credential
         account.state, account.state_why, account.state_until = State.OK, "", None
         account.state_since = account.next_watch_at = now
+
+
+def _speak(surface: Surface, dialect: str) -> None:
+    """Choose which of the service's ways of writing is meant."""
+    if dialect not in surface.traits.dialects:
+        known = ", ".join(surface.traits.dialects) or "none"
+        raise BadInput(f"{surface.traits.label} has no dialect {dialect!r}; there is {known}.")
+    Surface.objects.filter(pk=surface.pk).update(dialect=dialect)
+    surface.dialect = dialect
 
 
 def _is_built_in(surface: Surface) -> bool:
@@ -76,24 +108,54 @@ def _join_hub(name: str, *, now: datetime) -> str:
 
 
 def _surface(kind: str, base_url: str) -> Surface:
+    traits = READERS[kind].traits
+    if base_url == traits.base_url:
+        base_url = ""  # one service, one surface: two would answer every comment twice
     found = Surface.objects.filter(kind=kind, base_url=base_url).first()
     if found:
         return found
-    traits = READERS[kind].traits
     place = slugify(urlsplit(base_url).netloc.replace(".", "-").replace(":", "-"))
-    slug = slugify(f"{kind}-{place}" if base_url else kind)[:64]
+    slug = _free_slug(slugify(f"{kind}-{place}" if base_url else kind)[:60])
     name = f"{traits.label} at {urlsplit(base_url).netloc}" if base_url else traits.label
     return Surface.objects.create(kind=kind, base_url=base_url, slug=slug, name=name[:80])
 
 
-def _check(kind: str, *, agent: str, base_url: str, token: str, every: int, mode: str) -> None:
+def _free_slug(slug: str) -> str:
+    """Two paths on one host are two surfaces."""
+    taken = set(Surface.objects.filter(slug__startswith=slug).values_list("slug", flat=True))
+    numbered = (f"{slug}-{number}" for number in count(2))
+    return next(name for name in chain([slug], numbered) if name not in taken)
+
+
+def _one_at_a_time() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('connecting'))")
+
+
+def _try_out(kind: str, base_url: str, token: str) -> None:
+    """Let the adapter look at the address and the token; it asks nobody."""
+    try:
+        READERS[kind](Access(token=token, base_url=base_url)).close()
+    except (ValueError, httpx.InvalidURL) as error:
+        raise BadInput(f"This cannot be connected: {error}.") from error
+
+
+def _check_lengths(name: str, handle: str) -> None:
+    for what, given in (("account's name", name), ("handle", handle)):
+        if len(given) > LONGEST_NAME:
+            raise BadInput(f"The {what} {given[:30]}… is too long; {LONGEST_NAME} characters fit.")
+
+
+def _check(
+    kind: str, *, agent: str, base_url: str, token: str, every: int | None, mode: str | None
+) -> None:
     if kind not in READERS:
         raise BadInput(f"{kind!r} is no kind of surface; there are {', '.join(READERS)}.")
     if not SLUG.fullmatch(agent):
         raise BadInput(f"{agent!r} is no agent's name; use small letters, digits and hyphens.")
-    if mode not in Mode.values:
+    if mode is not None and mode not in Mode.values:
         raise BadInput(f"{mode!r} is no mode; there are {', '.join(Mode.values)}.")
-    if not 1 <= every <= 1440:
+    if every is not None and not 1 <= every <= 1440:
         raise BadInput(f"Look every 1 to 1440 minutes; {every} is neither.")
     if token and not TOKEN.fullmatch(token):
         raise BadInput("The token holds blanks or characters that no header can carry.")
@@ -103,9 +165,15 @@ def _check(kind: str, *, agent: str, base_url: str, token: str, every: int, mode
 def _check_url(base_url: str) -> None:
     if not base_url:
         return
-    parts = urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
-        raise BadInput(f"{base_url!r} is no address; it must look like https://host/api/v1.")
+    if len(base_url) > LONGEST_URL:
+        raise BadInput(f"The address is too long; {LONGEST_URL} characters fit.")
+    try:
+        parts = urlsplit(base_url)
+        is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or parts.username is not None or not parts.hostname:
+        raise BadInput("That is no address; it must look like https://host/api/v1.")
     if parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise BadInput(
             "Over http a token travels in the clear; use https (http only for 127.0.0.1)."

@@ -18,19 +18,26 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import httpx
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F
 
 from surfaces import reconciling, verifying
-from surfaces.access import access_to
+from surfaces.access import access_to, opened
 from surfaces.adapters.base import Kind, Sent, Writer
 from surfaces.adapters.writers import WRITERS
-from surfaces.errors import NotAllowed, Refused, StaleState, SurfaceError, Unconfirmed
+from surfaces.errors import (
+    NotAllowed,
+    Refused,
+    RuleBroken,
+    StaleState,
+    SurfaceError,
+    Unconfirmed,
+)
 from surfaces.leaving import begin, is_paused, lease
 from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.account import Mode
 from surfaces.models.draft import State, What
-from surfaces.outcomes import not_sent, unknown
+from surfaces.outcomes import not_sent, stop_account, unknown
 from surfaces.reconciling import first_look, give_back
 from surfaces.recording import record_sent
 from surfaces.sender import Sender
@@ -79,12 +86,17 @@ def deliver_due(
     carried = Carried()
     sender.hold()
     reconciling.release_dead(sender, now=clock())
-    while doubtful := reconciling.claim_look(sender, now=clock()):
-        carried.looked += 1
-        _settle(doubtful, clock=clock, transport=transport)
-    while batch := claim(sender, now=clock()):
-        deliver(batch, carried, clock=clock, transport=transport)
-    return carried
+    while True:
+        # In turns: a service that hangs when asked must not keep ready words waiting.
+        doubtful = reconciling.claim_look(sender, now=clock())
+        if doubtful:
+            carried.looked += 1
+            _settle(doubtful, clock=clock, transport=transport)
+        batch = claim(sender, now=clock())
+        if batch:
+            deliver(batch, carried, clock=clock, transport=transport)
+        if not (doubtful or batch):
+            return carried
 
 
 @transaction.atomic(durable=True)
@@ -120,7 +132,12 @@ def deliver(
     transport: httpx.BaseTransport | None = None,
 ) -> None:
     """Send claimed drafts of one account, one after the other, over one connection."""
-    writer = _open_writer(batch[0].account, clock=clock, transport=transport)
+    try:
+        writer = _open_writer(batch[0].account, clock=clock, transport=transport)
+    except SurfaceError as error:
+        stop_account(batch[0].account, error, now=clock())
+        _give_back(batch)
+        return
     try:
         for position, draft in enumerate(batch):
             if not carry(draft, writer, carried, clock=clock):
@@ -134,7 +151,7 @@ def _open_writer(
     account: Account, *, clock: Clock, transport: httpx.BaseTransport | None = None
 ) -> Writer:
     access = access_to(account, sends=True, clock=clock, transport=transport)
-    return WRITERS[account.surface.kind](access)
+    return opened(WRITERS[account.surface.kind], access)
 
 
 def _give_back(batch: list[Draft]) -> None:
@@ -158,6 +175,20 @@ def carry(draft: Draft, writer: Writer, carried: Carried, *, clock: Clock) -> bo
 
 
 def _say(draft: Draft, writer: Writer, *, clock: Clock) -> bool:
+    """Say it. What fails in us after we may have asked is a doubt, and no reason to stop."""
+    try:
+        return _make_request(draft, writer, clock=clock)
+    except (RuleBroken, OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        logger.exception("a sending failed in us", extra={"draft_id": draft.pk})
+        draft.refresh_from_db(fields=["state"])
+        why = f"Colloquy failed while it was sent ({type(error).__name__})."
+        unknown(draft, why, look_at=clock() + first_look())
+        return True
+
+
+def _make_request(draft: Draft, writer: Writer, *, clock: Clock) -> bool:
     """Make the request and write down what came of it."""
     try:
         sent = _ask(draft, writer)
@@ -198,15 +229,27 @@ def _ask(draft: Draft, writer: Writer) -> Sent:
 
 
 def _settle(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None) -> None:
-    """Finish an open verification, or look whether the words are there."""
-    if not draft.challenge:
-        reconciling.look(draft, clock=clock, transport=transport)
-        return
+    """Look into one doubt. Whatever goes wrong, it is looked into again, and others go on."""
+    try:
+        if draft.challenge:
+            _verify(draft, clock=clock, transport=transport)
+        else:
+            reconciling.look(draft, clock=clock, transport=transport)
+    except StaleState:
+        logger.info("a doubt was settled elsewhere", extra={"draft_id": draft.pk})
+    except SurfaceError as error:
+        stop_account(draft.account, error, now=clock())
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("looking failed in us", extra={"draft_id": draft.pk})
+
+
+def _verify(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None) -> None:
+    """Finish an open verification."""
     writer = _open_writer(draft.account, clock=clock, transport=transport)
     try:
         verifying.finish(draft, writer, clock=clock)
-    except StaleState:
-        logger.info("a verification was finished elsewhere", extra={"draft_id": draft.pk})
     finally:
         writer.close()
 
@@ -227,7 +270,10 @@ def retract(draft: Draft, *, by: str, now: datetime) -> None:
     """Take sent words back where the service can delete."""
     if not can_retract(draft) or draft.message is None:
         raise NotAllowed(f"{draft.account.surface.traits.label} cannot take this back.")
-    writer = _open_writer(draft.account, clock=lambda: now)
+    try:
+        writer = _open_writer(draft.account, clock=lambda: now)
+    except SurfaceError as error:
+        raise NotAllowed(f"It is still there: {error}.") from error
     try:
         writer.delete(kind=_kind(draft), remote_id=draft.message.remote_id)
     except SurfaceError as error:

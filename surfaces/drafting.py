@@ -17,14 +17,15 @@ from surfaces.checks import problems
 from surfaces.errors import BadInput, NotAllowed, StaleState
 from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.account import Mode
-from surfaces.models.draft import State, What
+from surfaces.models.draft import UNDECIDED, State, What
 from surfaces.models.message import MOST_TRIES, Direction, ReplyStatus, SpamStatus
-from surfaces.outcomes import reopen
+from surfaces.outcomes import begin_try, give_up, reopen
 from surfaces.recording import settle_there
 
 __all__ = ["approve", "compose", "edit", "retry", "settle_absent", "settle_there", "withdraw"]
 
 SEND = "surfaces.tasks.deliver_due"
+BY_HAND = "hand"
 REMEMBERED = 50  # of our last texts on an account are compared for repeats
 
 
@@ -39,7 +40,7 @@ def compose(
     by: str,
     now: datetime,
     agent: str = "",
-    origin: str = "hand",
+    origin: str = BY_HAND,
 ) -> Draft:
     """Check the words and put them before a person. Writing one is a try."""
     words = {"title": title.strip(), "text": _trimmed(text), "community": community.strip()}
@@ -60,12 +61,19 @@ def compose(
             _begin_try(draft)
             draft.save(force_insert=True)
             AuditEvent.objects.record("draft.composed", actor=by, subject=draft, origin=origin)
-            draft.advance(State.WAITING, why="A person looks at it first.")
+            _put_forward(draft, now=now)
     except IntegrityError as error:
         if "draft_one_live_reply" not in str(error):
             raise
         raise StaleState("Somebody is answering this comment already; see its draft.") from error
     return draft
+
+
+def _put_forward(draft: Draft, *, now: datetime) -> None:
+    """What a person wrote by hand waits for a person; a voice's words go by the mode."""
+    draft.advance(State.WAITING, why="A person looks at it first.")
+    if draft.origin != BY_HAND and draft.account.mode == Mode.AUTO:
+        approve(draft, digest=draft.digest(), by="mode:auto", now=now)
 
 
 def _trimmed(text: str) -> str:
@@ -180,7 +188,10 @@ def _note_unless_changed(draft: Draft, before: dict[str, str], facts: dict[str, 
 @transaction.atomic
 def approve(draft: Draft, *, digest: str, by: str, now: datetime) -> None:
     """Let exactly these words out, to exactly this target; sending starts at once."""
-    if draft.state == State.WAITING and digest != _digest_now(draft):
+    if draft.state not in UNDECIDED:
+        # A page left open still has its button; what may be out already is not sent again by it.
+        raise StaleState(f"This draft is {draft.state}; there is nothing to approve.")
+    if digest != _digest_now(draft):
         raise StaleState("The words or what they answer changed since you looked. Look again.")
     try:
         draft.advance(
@@ -205,7 +216,8 @@ def _digest_now(draft: Draft) -> str:
 
 @transaction.atomic
 def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
-    """Take it back before it is sent; the comment is open again."""
+    """Take it back before it is sent; the comment is open again, with fresh tries if it failed."""
+    had_failed = draft.state == State.FAILED
     draft.advance(
         State.WITHDRAWN,
         decided_by=by,
@@ -213,6 +225,8 @@ def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
         why=why.strip()[:400] or "Taken back by a person.",
     )
     reopen(draft)
+    if had_failed:
+        draft.comment().exclude(reply_status=ReplyStatus.SENT).update(reply_attempts=0)
     AuditEvent.objects.record("draft.withdrawn", actor=by, subject=draft, why=why)
 
 
@@ -253,7 +267,10 @@ def settle_absent(draft: Draft, *, by: str, now: datetime) -> None:
     if draft.state != State.UNKNOWN or not draft.needs_person:
         raise StaleState(f"This draft is {draft.state}; there is nothing to settle.")
     with transaction.atomic():
-        _begin_try(draft)
-        _approve_again(draft, by=by, now=now, why="A person looked: it is not there.")
         AuditEvent.objects.record("draft.settled_absent", actor=by, subject=draft)
+        if draft.what == What.REPLY and not begin_try(draft):
+            why = f"Tried {MOST_TRIES} times. A person looked: it is not there."
+            give_up(draft, why, now=now, permanent=False)
+            return
+        _approve_again(draft, by=by, now=now, why="A person looked: it is not there.")
         async_task(SEND)

@@ -19,6 +19,8 @@ from surfaces.errors import Refused, SurfaceError, TryLater, Unconfirmed
 
 LARGEST_ANSWER = 8 * 1024 * 1024  # bytes
 LONGEST_CALL = 40.0  # seconds in all, whatever trickles in
+# A header, a scheme or a port that no request can carry: nothing left.
+UNMADE = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, OverflowError)
 TIMEOUT = httpx.Timeout(15.0, connect=5.0, pool=5.0)  # seconds per phase
 
 
@@ -86,6 +88,8 @@ class Wire:
             )
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise TryLater("the service could not be reached", asked=False) from error
+        except UNMADE as error:
+            raise TryLater(f"the request could not be made: {error}", asked=False) from error
         except httpx.TransportError as error:
             raise lost("the connection broke after we had asked") from error
         except httpx.DecodingError as error:

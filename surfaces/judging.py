@@ -237,6 +237,9 @@ def _withdraw_drafts(row: Message, *, by: str, now: datetime) -> None:
         AuditEvent.objects.record(
             "draft.withdrawn", actor=by, subject=draft, why="the comment was marked as spam"
         )
+        # Unmarked, it must be as open as any: nothing else is left that could be retried.
+        failed = Message.objects.filter(pk=row.pk, reply_status=ReplyStatus.FAILED)
+        failed.update(reply_status=None, reply_attempts=0)
 
 
 # ── how well it does ──────────────────────────────────────────────────────

@@ -16,8 +16,9 @@ from surfaces import pausing
 from surfaces.checks import problems
 from surfaces.models import Account, AuditEvent, Draft, Message, Pause
 from surfaces.models.account import Mode
+from surfaces.models.account import State as AccountState
 from surfaces.models.draft import DraftQuerySet, State, What
-from surfaces.models.message import MOST_TRIES, Direction
+from surfaces.models.message import MOST_TRIES, Direction, SpamStatus
 from surfaces.outcomes import begin_try, give_up, reopen
 
 
@@ -42,6 +43,8 @@ def begin(draft: Draft, *, now: datetime) -> bool:
     """Say that the sending begins, unless something speaks against it now."""
     if reason := _never(draft):
         give_up(draft, reason, now=now, permanent=True)
+        if draft.target and draft.target.spam_status == SpamStatus.SPAM:
+            reopen(draft)  # unmarked, it is as open as any
         return False
     if draft.digest() != draft.approved_digest:
         _lapse(draft)
@@ -66,7 +69,7 @@ def _may_leave(draft: Draft, now: datetime) -> DraftQuerySet:
         state=State.SENDING,
         claim_number=draft.claim_number,
         lease_until__gt=now,
-        account__in=Account.objects.on().filter(mode__in=[Mode.AUTO, Mode.REVIEW]),
+        account__in=Account.objects.able_to_write(now).filter(mode__in=[Mode.AUTO, Mode.REVIEW]),
     ).exclude(is_paused())
 
 
@@ -81,6 +84,8 @@ def _never(draft: Draft) -> str:
     _read_target_again(draft)
     if draft.target.deleted_at:
         return "What it answers was deleted at the source."
+    if draft.target.spam_status == SpamStatus.SPAM:
+        return "What it answers was marked as spam."
     ours = Message.objects.filter(parent=draft.target_id, direction=Direction.OUTGOING)
     if draft.what == What.REPLY and ours.exists():
         return "The comment was answered meanwhile; nothing is said twice."
@@ -110,6 +115,15 @@ def _hold_back(draft: Draft) -> None:
         reopen(draft)
         AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
         return
-    pauses = pausing.reasons(account, draft.agent)
-    why = f"Held back: {pauses[0]} is paused." if pauses else "Held back: the account is off."
+    why = f"Held back: {_obstacle(account, draft)}."
     draft.advance(State.APPROVED, why=why, lease_until=None)
+
+
+def _obstacle(account: Account, draft: Draft) -> str:
+    if pauses := pausing.reasons(account, draft.agent):
+        return f"{pauses[0]} is paused"
+    if not account.is_on or not account.surface.is_on or account.mode == Mode.OFF:
+        return "the account is off"
+    if account.state != AccountState.OK:
+        return f"the account is {account.get_state_display().lower()}"
+    return "its turn passed before it was reached; it is among the next"

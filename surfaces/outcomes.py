@@ -35,14 +35,17 @@ def not_sent(draft: Draft, error: SurfaceError, *, now: datetime) -> bool:
         return True
     if isinstance(error, TryLater):
         until = later(draft, str(error), now=now, wait=error.wait, counts=error.asked)
-        return _account_waits(draft.account, error, until, now=now)
+        return _account_waits(draft, error, until, now=now)
     later(draft, str(error), now=now, counts=False)
     stop_account(draft.account, error, now=now)
     return False
 
 
-def _account_waits(account: Account, error: TryLater, until: datetime, *, now: datetime) -> bool:
+def _account_waits(draft: Draft, error: TryLater, until: datetime, *, now: datetime) -> bool:
+    account = draft.account
     if isinstance(error, Limited):
+        if draft.what == What.POST:
+            return True  # posts have a budget of their own; replies need not wait for it
         ready_at = now + error.wait
         account.becomes(
             AccountState.LIMITED, now=now, why=str(error), until=ready_at, quiet_until=ready_at
@@ -94,7 +97,7 @@ def later(
 def begin_try(draft: Draft) -> bool:
     """Count sending again as a try of its own; False after the tenth."""
     if draft.what != What.REPLY:
-        return draft.sendings < MOST_TRIES
+        return draft.sendings <= MOST_TRIES
     open_still = draft.comment().filter(reply_attempts__lt=MOST_TRIES)
     return bool(open_still.update(reply_attempts=F("reply_attempts") + 1))
 

@@ -19,6 +19,8 @@ from surfaces.models.message import Direction, SpamStatus
 PEOPLE = 12  # named beside the thread; the rest is counted
 SHOWN = [State.COMPOSED, State.WAITING, State.APPROVED, State.SENDING, State.UNKNOWN, State.FAILED]
 
+PRESSING = {State.COMPOSED, State.WAITING, State.UNKNOWN, State.FAILED}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Node:
@@ -57,6 +59,16 @@ class Thread:
     def waiting(self) -> int:
         rows = [draft for drafts in self.drafts.values() for draft in drafts]
         return sum(draft.state in {State.COMPOSED, State.WAITING} for draft in rows)
+
+    @property
+    def pressing(self) -> Node | None:
+        """The first message whose draft a person should look at."""
+        nodes = [self.root, *self.nodes]
+        return next((n for n in nodes if any(d.state in PRESSING for d in n.drafts)), None)
+
+    @property
+    def newest(self) -> Node | None:
+        return max(self.nodes, key=lambda node: node.message.created_at, default=None)
 
     def find(self, pk: int | None) -> Node | None:
         return next((node for node in [self.root, *self.nodes] if node.message.pk == pk), None)

@@ -18,10 +18,10 @@ from django.db.models import F
 
 from surfaces.access import open_reader
 from surfaces.adapters.base import Absent, CannotTell, Found, Look
-from surfaces.errors import StaleState, SurfaceError, TryLater
-from surfaces.models import AuditEvent, Draft, Message
+from surfaces.errors import AuthFailed, StaleState, SurfaceError, TryLater
+from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.draft import State, What
-from surfaces.outcomes import unknown, wait_after
+from surfaces.outcomes import stop_account, unknown, wait_after
 from surfaces.recording import record_sent
 from surfaces.sender import Sender, is_alive
 
@@ -74,6 +74,7 @@ def claim_look(sender: Sender, *, now: datetime) -> Draft | None:
     """Take one unknown draft to look for; nobody else looks for it meanwhile."""
     draft = (
         Draft.objects.to_look_for(now)
+        .filter(account__in=Account.objects.able_to_read())
         .select_related("account__surface", "target")
         .order_by("look_at", "id")
         .select_for_update(of=("self",), skip_locked=True)
@@ -89,14 +90,11 @@ def claim_look(sender: Sender, *, now: datetime) -> Draft | None:
 
 
 def look(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None = None) -> None:
-    """Look once, and write down what was found."""
-    try:
-        if stored := _stored_by_watcher(draft):
-            _record(draft, stored.remote_id, stored.content, stored.created_at, now=clock())
-            return
-        _conclude(draft, _ask(draft, clock, transport), now=clock())
-    except StaleState:
-        return  # somebody else settled it
+    """Look once, and write down what was found. `StaleState`: somebody else settled it."""
+    if stored := _stored_by_watcher(draft):
+        _record(draft, stored.remote_id, stored.content, stored.created_at, now=clock())
+        return
+    _conclude(draft, _ask(draft, clock, transport), now=clock())
 
 
 def _stored_by_watcher(draft: Draft) -> Message | None:
@@ -130,8 +128,14 @@ def _conclude(draft: Draft, found: Look | SurfaceError, *, now: datetime) -> Non
     if isinstance(found, Found) and not _is_taken(draft, found.item.remote_id):
         item = found.item
         _record(draft, item.remote_id, item.content, item.created_at, now=now, url=item.url)
-    elif isinstance(found, Found | Absent):
+    elif isinstance(found, Found):
+        _cannot_tell(draft, "the same words stand there, said by another draft", now=now)
+    elif isinstance(found, Absent):
         _absent(draft, now=now)
+    elif isinstance(found, AuthFailed):
+        # No look, so no absence either; with a new credential the looking goes on.
+        stop_account(draft.account, found, now=now)
+        draft.note(why=f"Could not look: {found}.")
     elif isinstance(found, TryLater):
         wait = max(pause_after(draft.looks + 1), found.wait or timedelta())
         draft.note(why=f"Could not look: {found}.", look_at=now + wait)

@@ -113,9 +113,14 @@ def store(account: Account, items: Sequence[Item], *, now: datetime, judge: Judg
     """Store `items`, parents before children; roots of unknown posts must be among them."""
     changed = Stored()
     for start in range(0, len(items), BATCH):
-        batch = list({item.remote_id: item for item in items[start : start + BATCH]}.values())
+        batch = list({i.remote_id: i for i in items[start : start + BATCH] if _is_sane(i)}.values())
         changed.add(_store_batch(account, batch, now=now, judge=judge))
     return changed
+
+
+def _is_sane(item: Item) -> bool:
+    """A comment under itself would take the place of its post."""
+    return item.kind == Kind.POST or item.remote_id != item.post_id
 
 
 def _store_batch(account: Account, items: Sequence[Item], *, now: datetime, judge: Judge) -> Stored:
@@ -123,16 +128,26 @@ def _store_batch(account: Account, items: Sequence[Item], *, now: datetime, judg
     fresh = [item for item in items if item.remote_id not in known]
     judged = judge(account, [item for item in fresh if is_judged(item)], now)
     changed = Stored()
+    ids = {name: row.pk for name, row in known.items()}
     with transaction.atomic():
         if fresh:
-            ids = {name: row.pk for name, row in known.items()}
             changed.new = _insert(account, fresh, ids, judged, now)
             changed.suspect = sum(verdict.status == "suspect" for verdict in judged.values())
             changed.spam = sum(verdict.status == "spam" for verdict in judged.values())
         for item in items:
-            if row := known.get(item.remote_id):
+            if (row := known.get(item.remote_id)) and row.kind == item.kind.value:
+                _hang(row, item, ids)
                 _refresh(row, item, changed, now=now)
     return changed
+
+
+def _hang(row: Message, item: Item, ids: Mapping[str, int]) -> None:
+    """Put a comment under its parent, if that came later than the comment."""
+    parent = ids.get(item.parent_id) if item.parent_id else None
+    if row.parent_id is None and row.kind == Kind.COMMENT.value and parent not in (None, row.pk):
+        Message.objects.filter(pk=row.pk, parent=None).update(parent_id=parent)
+        if row.direction == Direction.OUTGOING:
+            _note_answers([parent])
 
 
 def is_judged(item: Item) -> bool:
@@ -146,8 +161,9 @@ def _known(account: Account, items: Iterable[Item]) -> dict[str, Message]:
     }
     rows = Message.objects.filter(account=account, remote_id__in=names)
     wanted = rows.only(
-        "remote_id", "title", "content", "direction", "kind", "deleted_at", "edited_at", "account"
-    )
+        "remote_id", "title", "content", "direction", "kind", "deleted_at", "edited_at", "account",
+        "parent",
+    )  # fmt: skip
     return {row.remote_id: row for row in wanted}
 
 

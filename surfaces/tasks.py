@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.contrib.sessions.models import Session
 from django.utils import timezone
-from django_q.models import OrmQ, Success
+from django_q.models import Failure, OrmQ, Success
 
 from surfaces import delivery
 from surfaces.models import SignInAttempt, WatchRound
@@ -28,6 +28,7 @@ def prune() -> int:
     WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
     Session.objects.filter(expire_date__lt=now).delete()
     SignInAttempt.objects.filter(at__lt=now - ATTEMPTS_KEPT).delete()
+    Failure.objects.filter(stopped__lt=now - ROUNDS_KEPT).delete()
     gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()
     return int(gone)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
+from surfaces import budgets
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import Account, AuditEvent, Surface
-from surfaces.models.account import Mode, State
+from surfaces.models.account import BadCredential, Mode, State
 
 
 @transaction.atomic
@@ -55,6 +57,8 @@ def clear(account: Account, *, by: str, now: datetime) -> None:
         raise NotAllowed(f"{account} is working; there is nothing to clear.")
     before, why = account.state, account.state_why
     account.becomes(State.OK, now=now, challenges_failed=0, quiet_until=None, next_watch_at=now)
+    with suppress(BadCredential):
+        budgets.forget_waits(account.surface.kind, account.credential)
     AuditEvent.objects.record("account.cleared", actor=by, subject=account, was=before, was_why=why)
 
 

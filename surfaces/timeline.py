@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from surfaces import spam
 from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.audit import name_of
 from surfaces.models.draft import State
@@ -37,7 +38,7 @@ SAID = {
 NEXT = {
     State.COMPOSED: "Waits for a person",
     State.WAITING: "Waits for a person",
-    State.APPROVED: "Sending",
+    State.APPROVED: "Sent",
     State.SENDING: "On its way",
 }
 
@@ -72,8 +73,21 @@ def _seen(message: Message, account: Account) -> list[Step]:
     if message.is_ours:
         return [Step(at=message.created_at, words=f"Ours, on {place}", how="done")]
     steps = [Step(at=message.created_at, words=f"Written on {place}", how="done")]
-    judged = "" if message.spam_score is None else f"the filter's score is {message.spam_score:.2f}"
-    return [*steps, Step(at=message.seen_at, words="Seen by us", how="done", why=judged)]
+    steps.append(Step(at=message.seen_at, words="Seen by us", how="done"))
+    return steps if message.spam_score is None else [*steps, _judged(message)]
+
+
+def _judged(message: Message) -> Step:
+    """What the filter said when it first read it, whatever people said later."""
+    score, at = message.spam_score or 0.0, spam.Thresholds()
+    if score >= at.spam:
+        words, bound = "Left as spam", f"from {at.spam:.2f}"
+    elif score >= at.suspect:
+        words, bound = "Held as suspect", f"from {at.suspect:.2f}"
+    else:
+        words, bound = "Clean", f"under {at.suspect:.2f}"
+    how = "done" if score < at.suspect else "warn"
+    return Step(at=message.seen_at, words=words, how=how, why=f"score {score:.2f}, {bound}")
 
 
 def _ledger(rows: Iterable[Message | Draft]) -> list[Step]:

@@ -12,14 +12,15 @@ from datetime import datetime, timedelta
 from surfaces import pausing
 from surfaces.adapters.base import Challenge, Sent, Verified, Writer
 from surfaces.adapters.parsing import parse_time
-from surfaces.errors import SurfaceError, TryLater, Unconfirmed
-from surfaces.models import Account, Draft
+from surfaces.errors import Refused, SurfaceError, TryLater, Unconfirmed
+from surfaces.models import Account, AuditEvent, Draft
 from surfaces.models.draft import State
-from surfaces.outcomes import give_up, unknown
+from surfaces.outcomes import give_up, stop_account, unknown
 from surfaces.recording import record_sent
 
 FAILURES_IN_A_ROW = 3  # then the account falls silent; at ten the service suspends it
 AGAIN = timedelta(seconds=2)  # puzzles expire within minutes
+GRACE = timedelta(minutes=1)  # between their clock and ours
 
 
 def keep(draft: Draft, sent: Sent, challenge: Challenge) -> None:
@@ -41,9 +42,11 @@ def finish(draft: Draft, writer: Writer, *, clock: Callable[[], datetime]) -> bo
     try:
         verdict = writer.answer_challenge(_kept(draft, clock()))
     except (TryLater, Unconfirmed) as error:
-        _look_again(draft, str(error), clock() + AGAIN)
+        _look_again(draft, error, now=clock())
         return True
     except SurfaceError as error:
+        if not isinstance(error, Refused):
+            stop_account(draft.account, error, now=clock())
         return _failed(draft, str(error), now=clock())
     if verdict in {Verified.YES, Verified.USED}:
         kept = draft.challenge or {}
@@ -68,11 +71,17 @@ def _kept(draft: Draft, now: datetime) -> Challenge:
     )
 
 
-def _look_again(draft: Draft, why: str, look_at: datetime) -> None:
-    if draft.state == State.UNKNOWN:
-        draft.note(why=why, look_at=look_at)
+def _look_again(draft: Draft, error: TryLater | Unconfirmed, *, now: datetime) -> None:
+    """Ask again soon, while the puzzle lasts; after that only a person can tell."""
+    wait = max(AGAIN, (isinstance(error, TryLater) and error.wait) or AGAIN)
+    if draft.state != State.UNKNOWN:
+        unknown(draft, str(error), look_at=now + wait)
+    elif now < _kept(draft, now).expires_at + GRACE:
+        draft.note(why=str(error), look_at=now + wait)
     else:
-        unknown(draft, why, look_at=look_at)
+        why = f"Cannot tell whether it was verified: {error}."
+        draft.note(why=why, needs_person=True)
+        AuditEvent.objects.record("draft.needs_person", actor="sender", subject=draft, why=why)
 
 
 def _failed(draft: Draft, why: str, *, now: datetime) -> bool:

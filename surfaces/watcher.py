@@ -34,7 +34,7 @@ from surfaces.errors import (
     TryLater,
 )
 from surfaces.models import Account, Message, WatchRound
-from surfaces.models.account import BadCredential, State
+from surfaces.models.account import State
 from surfaces.outcomes import stop_account
 from surfaces.storing import Stored, note_thread, store
 
@@ -44,7 +44,9 @@ Clock = Callable[[], datetime]
 LEASE = timedelta(seconds=120)  # renewed after every thread
 SWEEP = timedelta(hours=24)  # within it, every known thread is read once
 ROTATION = 10  # threads per round the surface says nothing about
-MOST_THREADS = 200  # per round; the rest is news still, next time
+MOST_THREADS = 200  # per round
+LEFT = "left"  # in the cursor: threads with news that a round did not get to
+MOST_LEFT = 1_000
 REASONS_KEPT = 20
 FAILURES_IN_A_ROW = 3  # threads that cannot be read: then it is not the thread
 
@@ -140,13 +142,13 @@ def _round(account: Account, *, clock: Clock, transport: httpx.BaseTransport | N
     except SurfaceError as error:
         outcome = str(error)
         _unwell(account, error, now=clock())
-    except (BadCredential, ValueError) as error:
-        outcome = str(error)
-        account.becomes(State.AUTH_FAILED, now=clock(), why=outcome)
     except DatabaseError as error:
         outcome = f"The database failed: {type(error).__name__}."
         logger.error("a round lost its database", extra={"account_id": account.pk})
         connection.close()
+    except Exception as error:
+        outcome = f"Colloquy failed: {type(error).__name__}. The log says where."
+        logger.exception("a round failed in us", extra={"account_id": account.pk})
     return _finish(account, report, outcome, facts, started_at, requests, now=clock())
 
 
@@ -156,8 +158,9 @@ def _read(account: Account, reader: Reader, report: Report, *, clock: Clock) -> 
     news = reader.news(known, account.cursor)
     report.skipped += news.skipped
     _store(account, news.posts, report, now=clock())
-    failures = 0
-    for post_id in _to_read(account, known, news, now=clock()):
+    failures, left = 0, []
+    chosen = _to_read(account, known, news, now=clock())
+    for post_id in _turned(chosen[:MOST_THREADS], account.watch_number):
         _hold(account, clock())
         try:
             count = news.counts.get(post_id)
@@ -168,7 +171,16 @@ def _read(account: Account, reader: Reader, report: Report, *, clock: Clock) -> 
             if isinstance(error, Limited) or failures >= FAILURES_IN_A_ROW:
                 raise
             report.skipped.append(Skipped(post_id, f"the thread: {error}"))
-    return {"cursor": news.cursor}
+            if not (isinstance(error, Refused) and error.permanent):
+                left.append(post_id)
+    left += chosen[MOST_THREADS:]
+    return {"cursor": {**news.cursor, LEFT: left[:MOST_LEFT]}}
+
+
+def _turned(chosen: list[str], number: int) -> list[str]:
+    """Begin elsewhere every round: threads that end a round must not hide those behind them."""
+    start = number % len(chosen) if chosen else 0
+    return chosen[start:] + chosen[:start]
 
 
 def open_known_reader(
@@ -201,10 +213,10 @@ def _known_posts(account: Account) -> dict[str, Known]:
 
 def _to_read(
     account: Account, known: Mapping[str, Known], news: News, *, now: datetime
-) -> Sequence[str]:
+) -> list[str]:
     """Threads with news first, then a share of the rest, the longest unread first."""
     met = [p.remote_id for p in news.posts if p.remote_id not in known and p.comment_count != 0]
-    chosen = dict.fromkeys([*news.touched, *met])
+    chosen = dict.fromkeys([*account.cursor.get(LEFT, []), *news.touched, *met])
     longest_ago = datetime.min.replace(tzinfo=now.tzinfo)
     stale = sorted(
         (read.read_at or longest_ago, post_id)
@@ -216,7 +228,7 @@ def _to_read(
     chosen.update(dict.fromkeys(post_id for _, post_id in stale[:share]))
     quiet = sorted((known[p].read_at or longest_ago, p) for p in unheard if p in known)
     chosen.update(dict.fromkeys(post_id for _, post_id in quiet[:ROTATION]))
-    return list(chosen)[:MOST_THREADS]
+    return list(chosen)
 
 
 def read_thread(

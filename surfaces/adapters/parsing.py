@@ -8,6 +8,8 @@ from typing import Any
 
 LONGEST_TEXT = 100_000  # characters kept of one text
 DEEPEST_JSON = 12
+LONGEST_ID = 500  # characters
+LARGEST_COUNT = 2**31 - 1  # what an integer column holds
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
@@ -30,7 +32,8 @@ def clean_id(value: object) -> str:
     """Return an id as text, or '' if it cannot be one. Ids may arrive as numbers."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
-    return clean_text(str(value).strip(), most=500)
+    text = str(value).strip()
+    return clean_text(text) if len(text) <= LONGEST_ID else ""  # cut, two would be one
 
 
 def clean_json(value: Any, *, depth: int = 0) -> Any:
@@ -54,9 +57,9 @@ def clean_json(value: Any, *, depth: int = 0) -> Any:
 def clean_count(value: object) -> int | None:
     """Return a non-negative count. Live services send "3" as often as 3."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 12:
-        return int(value)
+        return min(int(value), LARGEST_COUNT)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12:
-        return value
+        return min(value, LARGEST_COUNT)
     return None
 
 
@@ -69,7 +72,7 @@ def parse_time(value: object) -> datetime | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return _from_epoch(float(value))
+        return _from_epoch(value)
     if not isinstance(value, str) or len(value) > 64:
         return None
     try:
@@ -85,7 +88,7 @@ def parse_time(value: object) -> datetime | None:
 
 
 def _from_epoch(seconds: float) -> datetime | None:
-    if seconds != seconds or not 0 < seconds < 1e14:
+    if not 0 < seconds < 1e14:  # compared first: not every int fits a float
         return None
     seconds = seconds / 1000 if seconds > 1e11 else seconds
     moment = datetime.fromtimestamp(seconds, UTC)

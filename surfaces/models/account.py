@@ -17,6 +17,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
+from surfaces.errors import AuthFailed
 from surfaces.models.surface import Surface
 
 
@@ -28,14 +29,17 @@ class State(models.TextChoices):
     DOWN = "down", "Down"
 
 
+PASSING = {State.LIMITED, State.DOWN}  # ends by itself
+
+
 class Mode(models.TextChoices):
-    AUTO = "auto", "Auto: sent without a person"
+    AUTO = "auto", "Auto: what a voice writes is sent without a person"
     REVIEW = "review", "Review: a person approves first"
     SHADOW = "shadow", "Shadow: everything but the sending"
     OFF = "off", "Off: nothing is written"
 
 
-class BadCredential(Exception):
+class BadCredential(AuthFailed):
     """The credential cannot be read with the keys we have."""
 
 
@@ -45,11 +49,14 @@ class AccountQuerySet(models.QuerySet["Account"]):
     def on(self) -> Self:
         return self.filter(is_on=True, surface__is_on=True)
 
+    def able_to_read(self) -> Self:
+        """Switched on and signed in."""
+        return self.on().exclude(state=State.AUTH_FAILED)
+
     def due(self, now: datetime) -> Self:
-        """To be read now: switched on, signed in, and read by nobody else."""
+        """To be read now, and read by nobody else."""
         return (
-            self.on()
-            .exclude(state=State.AUTH_FAILED)
+            self.able_to_read()
             .filter(next_watch_at__lte=now)
             .filter(Q(watch_lease_until=None) | Q(watch_lease_until__lte=now))
         )
@@ -57,11 +64,15 @@ class AccountQuerySet(models.QuerySet["Account"]):
     def able_to_write(self, now: datetime) -> Self:
         """Nothing that the account itself knows speaks against writing."""
         return (
-            self.on()
-            .exclude(state=State.AUTH_FAILED)
+            self.able_to_read()
             .exclude(Q(state=State.SUSPENDED), Q(state_until=None) | Q(state_until__gt=now))
             .filter(Q(quiet_until=None) | Q(quiet_until__lte=now))
         )
+
+    def for_a_person(self, now: datetime) -> Self:
+        """In a trouble that no later trouble may cover up: it would end with that."""
+        lasts = Q(state_until=None) | Q(state_until__gt=now)
+        return self.filter(Q(state=State.AUTH_FAILED) | Q(state=State.SUSPENDED) & lasts)
 
     def in_trouble(self) -> Self:
         return self.exclude(state=State.OK)
@@ -85,7 +96,6 @@ class Account(models.Model):
     watch_lease_until = models.DateTimeField(null=True, blank=True)
     watched_by = models.CharField(max_length=120, blank=True)
     watch_number = models.PositiveBigIntegerField(default=0)  # fencing: grows with every claim
-    swept_at = models.DateTimeField(null=True, blank=True)
     cursor = models.JSONField(default=dict, blank=True)
 
     state = models.CharField(max_length=12, choices=State, default=State.OK)
@@ -159,11 +169,16 @@ class Account(models.Model):
 
         `since` moves only when the state does, so "down since" says the truth.
         """
-        changed = not Account.objects.filter(pk=self.pk, state=state).exists()
+        rows = Account.objects.filter(pk=self.pk)
+        if state in PASSING and rows.for_a_person(now).exists():
+            rows.update(**facts)
+            self.refresh_from_db(fields=["state", "state_why", "state_until", *facts])
+            return False
+        changed = not rows.filter(state=state).exists()
         given = {"state": state, "state_why": why[:400], "state_until": until, **facts}
         if changed:
             given["state_since"] = now
-        Account.objects.filter(pk=self.pk).update(**given)
+        rows.update(**given)
         for name, value in given.items():
             setattr(self, name, value)
         return changed

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo, available_timezones
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
@@ -21,6 +22,12 @@ def check_zone(name: str) -> None:
         raise ValidationError(f"{name} is not a time zone; try Europe/Berlin or Asia/Shanghai.")
 
 
+class OperatorManager(UserManager["Operator"]):
+    def create_superuser(self, *args: Any, **facts: Any) -> Operator:
+        """Who may do everything in Django is an administrator here, too."""
+        return super().create_superuser(*args, **{"role": Role.ADMIN, **facts})
+
+
 class Operator(AbstractUser):
     """Somebody with a role. The role decides; Django's own permissions follow it."""
 
@@ -30,7 +37,10 @@ class Operator(AbstractUser):
         default=False, help_text="Still signs in with the password printed at the first start."
     )
 
+    objects: ClassVar[OperatorManager] = OperatorManager()
+
     class Meta(AbstractUser.Meta):
+        verbose_name = "operator"
         constraints = [
             models.CheckConstraint(name="operator_role_is_known", condition=Q(role__in=Role.values))
         ]

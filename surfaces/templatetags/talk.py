@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -9,12 +10,15 @@ from urllib.parse import urlencode, urlsplit
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from surfaces.models import Message
 
 register = template.Library()
+
+PARTS = ("Terms", "Pointer", "Exit")  # of a text of ours, in this order
+PART = re.compile(r"(?<!\S)(Terms|Pointer|Exit):\s+")
 
 
 @register.filter
@@ -47,6 +51,24 @@ def spam_why(message: Message) -> str:
     words = [str(reason[-1]).rstrip(".") for reason in message.spam_reasons if reason]
     score = "" if message.spam_score is None else f"score {message.spam_score:.2f}"
     return "; ".join([*words, score]).strip("; ")
+
+
+@register.simple_tag
+def spoken(text: str) -> SafeString:
+    """Our words as they will be sent; where they name their parts, the names in the margin."""
+    marks = list(PART.finditer(text))
+    names = [mark[1] for mark in marks]
+    if len(marks) < 2 or names != [part for part in PARTS if part in names]:
+        return format_html('<div class="as-sent" dir="auto">{}</div>', text)
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    parts = [
+        (f"{mark[1]}: ", text[mark.end() : end].rstrip())
+        for mark, end in zip(marks, ends, strict=True)
+    ]
+    if before := text[: marks[0].start()].rstrip():
+        parts.insert(0, ("", before))
+    rows = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", parts)
+    return format_html('<dl class="as-sent parts" dir="auto">{}</dl>', rows)
 
 
 @register.simple_tag

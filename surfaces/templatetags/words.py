@@ -158,6 +158,8 @@ def actor(name: str) -> str:
     kind, _, rest = name.partition(":")
     if kind in {"operator", "agent"} and rest:
         return rest
+    if kind == "command" and rest:
+        return f"the command {rest}"
     words = ACTORS.get(kind, kind)
     return f"{words} of {rest}" if rest else words
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from surfaces import delivery, drafting, queueing, timeline, toasts
+from surfaces import delivery, drafting, pausing, queueing, timeline, toasts
 from surfaces.doors import may_decide
 from surfaces.errors import IllegalMove, RuleBroken, StaleState
 from surfaces.models import Draft
@@ -19,6 +19,7 @@ from surfaces.models.draft import State, What
 from surfaces.post_form import PostForm
 from surfaces.requests import OperatorRequest
 
+WATCHED = timedelta(minutes=10)  # how long an open page asks whether it has left
 WHY = ["Off topic", "Repeats us", "Wrong fact", "Tone"]
 
 
@@ -31,7 +32,10 @@ def drafts(request: OperatorRequest) -> HttpResponse:
 
 @require_safe
 def draft(request: OperatorRequest, pk: int) -> HttpResponse:
-    return _shown(request, _get(pk))
+    row = _get(pk)
+    if request.htmx and request.GET.get("seen") == row.state:
+        return HttpResponse(status=204)  # the page asks again and again until it has left
+    return _shown(request, row)
 
 
 @require_POST
@@ -39,7 +43,7 @@ def draft(request: OperatorRequest, pk: int) -> HttpResponse:
 def approve(request: OperatorRequest, pk: int) -> HttpResponse:
     digest = _posted(request, "digest")
     return _act(request, pk, lambda row, by, now: drafting.approve(
-        row, digest=digest, by=by, now=now), "Approved. It leaves now.")  # fmt: skip
+        row, digest=digest, by=by, now=now), "Approved.")  # fmt: skip
 
 
 @require_POST
@@ -66,7 +70,7 @@ def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
 @may_decide
 def retry(request: OperatorRequest, pk: int) -> HttpResponse:
     return _act(request, pk, lambda row, by, now: drafting.retry(
-        row, by=by, now=now), "Retried. It leaves now, with ten more tries.")  # fmt: skip
+        row, by=by, now=now), "Retried, with ten more tries.")  # fmt: skip
 
 
 @require_POST
@@ -81,7 +85,7 @@ def settle_there(request: OperatorRequest, pk: int) -> HttpResponse:
 @may_decide
 def settle_absent(request: OperatorRequest, pk: int) -> HttpResponse:
     return _act(request, pk, lambda row, by, now: drafting.settle_absent(
-        row, by=by, now=now), "Settled: it was not there. It is sent again.")  # fmt: skip
+        row, by=by, now=now), "Settled: it was not there.")  # fmt: skip
 
 
 @require_POST
@@ -142,8 +146,16 @@ def _act(
         return _shown(request, row, Trouble(words, is_late=True), typed, status=409)
     except RuleBroken as error:
         return _shown(request, _get(pk), Trouble(str(error)), typed, status=422)
-    toasts.say(request, done)
+    toasts.say(request, f"{done} {_when(row)}".strip())
     return _shown(request, _get(pk)) if request.htmx else redirect("surfaces:draft", pk)
+
+
+def _when(row: Draft) -> str:
+    """When words that were just let go will leave."""
+    if row.state != State.APPROVED:
+        return ""
+    held = pausing.reasons(row.account, row.agent)
+    return "It waits: sending is paused." if held else "It leaves now."
 
 
 def _unchanged(row: Draft, digest: str) -> None:
@@ -158,10 +170,14 @@ def _shown(
     typed: dict[str, str] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    is_lost = row.state == State.UNKNOWN and row.needs_person
+    is_lost, now = row.state == State.UNKNOWN and row.needs_person, timezone.now()
+    held = pausing.reasons(row.account, row.agent) if row.state == State.APPROVED else []
+    is_fresh = row.decided_at is not None and now - row.decided_at < WATCHED
     shown = {
         "draft": row,
-        "now": timezone.now(),
+        "now": now,
+        "held": held,
+        "leaves": row.state in {State.APPROVED, State.SENDING} and is_fresh and not held,
         "trouble": trouble,
         "typed": typed,
         "steps": timeline.of_draft(row),
@@ -171,7 +187,7 @@ def _shown(
         "reasons": WHY,
         "limit": queueing.text_limit(row),
         "length": row.account.surface.traits.length(row.text),
-        "oob": bool(request.htmx),
+        "oob": bool(request.htmx) and request.method == "POST",
     }
     page = "surfaces/_draft.html" if request.htmx else "surfaces/draft.html"
     return render(request, page, shown, status=status)

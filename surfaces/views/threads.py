@@ -56,11 +56,18 @@ def thread_page(
         return redirect(f"{place}?message={pk}#m{pk}")
     asked = _number(request.GET.get("message", ""))
     found = reading.read(post, around=around or asked)
-    chosen = found.find(asked)
-    steps = []
-    if chosen:
-        steps = timeline.of_message(chosen.message, found.drafts.get(chosen.message.pk, []))
-    shown = {"thread": found, "post": post, "chosen": chosen, "steps": steps, "typed": typed}
+    current = found.find(asked) or found.pressing
+    told, steps = current or found.newest, []
+    if told:
+        steps = timeline.of_message(told.message, found.drafts.get(told.message.pk, []))
+    shown = {
+        "thread": found,
+        "post": post,
+        "current": current,
+        "told": told,
+        "steps": steps,
+        "typed": typed,
+    }
     return render(request, "surfaces/thread.html", shown, status=status)
 
 

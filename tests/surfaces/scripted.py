@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
+
+from tests.factories import NOON
 
 Answer = Callable[[httpx.Request], httpx.Response]
 
@@ -91,3 +94,16 @@ def hanging(request: httpx.Request) -> httpx.Response:
 
 def unreachable(request: httpx.Request) -> httpx.Response:
     raise httpx.ConnectError("refused", request=request)
+
+
+class Clock:
+    """A clock that stands still until it is told to move."""
+
+    def __init__(self, now: datetime = NOON) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_by(self, **time: float) -> None:
+        self.now += timedelta(**time)

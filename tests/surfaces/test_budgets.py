@@ -91,3 +91,18 @@ def test_a_request_that_one_bucket_refuses_costs_no_other():
     with pytest.raises(Limited):
         meter().take("general", "read")
     spend(10, "general")
+
+
+def test_a_window_from_a_clock_that_was_wrong_is_forgotten():
+    """A host whose clock ran a year ahead must not silence everybody for a year."""
+    spend(10, at=timedelta(days=365))
+    spend(10)
+    with pytest.raises(Limited) as refused:
+        spend(1)
+    assert refused.value.wait <= MINUTE
+
+
+def test_a_clock_that_is_a_little_behind_gets_no_second_budget():
+    spend(10, at=timedelta(seconds=5))
+    with pytest.raises(Limited):
+        spend(1)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 
 from surfaces import delivery, drafting, pausing
 from surfaces.delivery import Carried, claim, deliver_due
@@ -16,22 +16,9 @@ from surfaces.errors import IllegalMove, NotAllowed, StaleState
 from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.sender import Sender, is_alive, sender_of_this_thread
 from tests.factories import NOON, make_account, make_approved, make_draft, make_message
-from tests.surfaces.scripted import ScriptedMoltbook, hanging, saying, unreachable
+from tests.surfaces.scripted import Clock, ScriptedMoltbook, hanging, saying, unreachable
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
-
-
-class Clock:
-    """A clock that stands still until it is told to move."""
-
-    def __init__(self, now: datetime = NOON) -> None:
-        self.now = now
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_by(self, **time: float) -> None:
-        self.now += timedelta(**time)
 
 
 @pytest.fixture
@@ -411,12 +398,19 @@ def test_a_sleeping_sender_is_not_looked_after(service: Any, clock: Any):
     assert service.posted == []
 
 
-def test_what_a_broken_run_left_behind_is_freed_by_its_own_sender(service: Any, clock: Any):
+def test_what_a_broken_run_left_behind_is_freed_by_its_own_sender(
+    service: Any, clock: Any, monkeypatch: Any
+):
     draft = make_approved()
     sender = Sender()
-    service.next = [lambda request: 1 / 0]
-    with pytest.raises(ZeroDivisionError):
-        deliver_due(sender, clock=clock, transport=service)
+
+    def lost(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError("the server closed the connection")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(delivery, "record_sent", lost)
+        with pytest.raises(OperationalError):
+            deliver_due(sender, clock=clock, transport=service)
     deliver_due(sender, clock=clock, transport=service)
     draft.refresh_from_db()
     assert draft.state == "unknown"

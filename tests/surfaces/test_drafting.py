@@ -217,3 +217,39 @@ def test_of_two_answers_at_once_one_is_made():
         thread.join()
     question.refresh_from_db()
     assert (len(made), len(told), question.reply_attempts) == (1, 3, 1)
+
+
+@pytest.mark.parametrize("state", ["sending", "unknown", "failed", "sent", "shadowed"])
+def test_only_what_waits_can_be_approved(state: str):
+    """A page left open still has its button: pressed late, it must repeat nothing."""
+    draft = make_draft()
+    seen = draft.digest()
+    facts = {"approved_digest": seen, "not_before": NOON, "lease_until": NOON, "sent_at": NOON}
+    Draft.objects.filter(pk=draft.pk).update(state=state, **facts)
+    draft.refresh_from_db()
+    with pytest.raises(StaleState):
+        drafting.approve(draft, digest=seen, by=JONAS, now=NOON)
+    draft.refresh_from_db()
+    assert draft.state == state
+    assert not OrmQ.objects.exists()
+
+
+def test_a_withdrawn_failure_leaves_the_question_open_for_another_answer():
+    question = make_message(reply_attempts=10, reply_status="failed")
+    drafting.withdraw(make_draft(state="failed", target=question), by=MIRA, now=NOON)
+    question.refresh_from_db()
+    assert question in Message.objects.awaiting_reply()
+    assert reply(question, "by hand").state == "waiting"
+
+
+def test_not_there_after_the_tenth_try_is_a_failure_that_can_be_retried():
+    question = make_message(reply_attempts=10, reply_status="pending")
+    draft = make_draft(target=question)
+    Draft.objects.filter(pk=draft.pk).update(state="unknown", needs_person=True)
+    draft.refresh_from_db()
+    drafting.settle_absent(draft, by=MIRA, now=NOON)
+    draft.refresh_from_db()
+    assert draft.state == "failed"
+    assert "not there" in draft.why
+    drafting.retry(draft, by=MIRA, now=NOON)
+    assert draft.state == "approved"

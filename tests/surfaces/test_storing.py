@@ -174,3 +174,29 @@ def test_a_deleted_comment_that_comes_back_is_no_longer_deleted():
     make_message(post=post, remote_id="a", content="here", deleted_at=NOON)
     keep(post.account, item("a", post_id=post.remote_id, content="here"))
     assert Message.objects.get(remote_id="a").deleted_at is None
+
+
+def test_a_count_beyond_reason_spoils_no_batch():
+    account = make_account()
+    keep(account, item("p", kind=Kind.POST, comment_count=2**31 - 1), item("a"))
+    assert Message.objects.count() == 2
+
+
+def test_a_comment_that_came_before_its_parent_is_hung_under_it_later():
+    account = make_account()
+    ours = item("b", parent_id="a", is_ours=True)
+    keep(account, POST, ours)
+    keep(account, POST, item("a"), ours)
+    rows = {row.remote_id: row for row in Message.objects.all()}
+    assert rows["b"].parent == rows["a"]
+    assert rows["a"].reply_status == "sent"
+    assert not Message.objects.awaiting_reply().exists(), "it has our answer: no second one"
+
+
+def test_a_comment_that_claims_the_id_of_its_post_changes_nothing():
+    account = make_account()
+    keep(account, POST, item("p", content="I am the post now"), item("a"))
+    keep(account, POST, item("p", content="I am the post now"))
+    post = Message.objects.get(remote_id="p")
+    assert (post.kind, post.content) == ("post", "words of p")
+    assert Message.objects.get(remote_id="a").post == post

@@ -293,3 +293,80 @@ def test_two_watchers_at_once_store_everything_once(moltbook: Any, account: Any)
         thread.join()
     assert WatchRound.objects.count() == 1 + len(others)
     assert Message.objects.comments().count() == 4 * 4
+
+
+def test_a_fault_of_ours_ends_one_round_and_no_other(moltbook: Any, account: Any, monkeypatch: Any):
+    make_account(surface=account.surface, token=moltbook.key)
+    Account.objects.update(next_watch_at=LONG_AGO)
+    real, struck = watcher._read, []
+
+    def fault(*args: Any, **kwargs: Any) -> Any:
+        if not struck:
+            struck.append(1)
+            raise RecursionError("maximum recursion depth exceeded")
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(watcher, "_read", fault)
+    done = watcher.watch_due(worker="w")
+    assert [bool(row.outcome) for row in done] == [True, False]
+    assert "RecursionError" in done[0].outcome
+    assert not Account.objects.filter(state="auth_failed").exists()
+
+
+def test_a_value_that_surprises_us_does_not_sign_the_account_out(
+    moltbook: Any, account: Any, monkeypatch: Any
+):
+    def fault(*args: Any, **kwargs: Any) -> Any:
+        raise ValueError("an odd value")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(watcher, "_read", fault)
+        assert look(account).outcome
+    assert account.state != "auth_failed"
+
+
+def test_an_account_whose_key_is_lost_says_so(moltbook: Any, account: Any):
+    account.sealed_credential = b"sealed with a lost key"
+    account.save(update_fields=["sealed_credential"])
+    assert "key" in look(account).outcome
+    assert account.state == "auth_failed"
+
+
+@pytest.mark.parametrize("trouble", ["limited", "down"])
+def test_passing_trouble_does_not_end_a_suspension(moltbook: Any, account: Any, trouble: str):
+    account.becomes("suspended", now=timezone.now(), why="duplicate content")
+    if trouble == "limited":
+        moltbook.fault("429-retry-after", match="GET", seconds=1)
+    else:
+        moltbook.fault("503", match="GET", times=9)
+    look(account)
+    moltbook.clear_faults()
+    Account.objects.update(state_until=None)
+    look(account)
+    assert account.state == "suspended"
+    assert not Account.objects.able_to_write(timezone.now()).exists()
+
+
+def test_threads_that_cannot_be_read_do_not_hide_those_behind_them(moltbook: Any, account: Any):
+    posts = [moltbook.add_post("iris", f"On tides {n}") for n in range(6)]
+    look(account)
+    for post in posts:
+        moltbook.add_comment(post, "nightjar", f"What of {post}?")
+    for post in posts[:3]:
+        moltbook.fault("500-before", match=f"GET .*/posts/{post}", times=1000)
+    for _ in range(6):
+        Message.objects.filter(remote_id__in=posts[:3]).update(thread_read_at=None)
+        look(account)
+    assert Message.objects.comments().count() == 3
+
+
+def test_what_a_round_did_not_get_to_is_read_in_the_next(
+    moltbook: Any, account: Any, monkeypatch: Any
+):
+    monkeypatch.setattr(watcher, "MOST_THREADS", 2)
+    posts = [moltbook.add_post("iris", f"On tides {n}") for n in range(5)]
+    for post in posts:
+        moltbook.add_comment(post, "nightjar", f"What of {post}?")
+    rounds = [look(account).threads for _ in range(3)]
+    assert rounds == [2, 2, 1]
+    assert Message.objects.comments().count() == 5

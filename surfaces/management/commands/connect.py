@@ -24,8 +24,9 @@ class Command(BaseCommand):
         parser.add_argument("--handle", default="", help="our name there, if the service has one")
         parser.add_argument("--base-url", default="", help="empty: the service's own address")
         parser.add_argument("--token-env", default="", metavar="VAR", help="where the token is")
-        parser.add_argument("--every", type=int, default=5, metavar="MIN", help="1 to 1440")
-        parser.add_argument("--mode", default=Mode.REVIEW, help=", ".join(Mode.values))
+        parser.add_argument("--every", type=int, metavar="MIN", help="1 to 1440; at first 5")
+        parser.add_argument("--mode", help=f"{', '.join(Mode.values)}; at first review")
+        parser.add_argument("--dialect", help="which of the service's ways of writing")
 
     def handle(self, **options: Any) -> None:
         try:
@@ -37,6 +38,7 @@ class Command(BaseCommand):
                 token=_token(options["token_env"]),
                 every=options["every"],
                 mode=options["mode"],
+                dialect=options["dialect"],
                 by="command:connect",
                 now=timezone.now(),
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
@@ -55,6 +56,10 @@ class Command(BaseCommand):
 
 def _write(path: Any, keys: list[str]) -> None:
     fresh = path.with_suffix(".new")
-    fresh.write_text("\n".join(keys))
-    fresh.chmod(0o600)
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write("\n".join(keys))
+        file.flush()
+        os.fsync(descriptor)  # a power cut must not leave credentials without their key
     fresh.replace(path)

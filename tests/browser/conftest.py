@@ -1,0 +1,119 @@
+"""A real Chromium on the real pages. Whatever it complains of fails the test."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import BrowserContext, Page
+
+from surfaces.delivery import Carried, deliver_due
+from surfaces.models import Draft, Operator
+from surfaces.sender import Sender
+from tests.browser.places import launching
+from tests.factories import make_operator
+
+# Chromium's own words about an answer of 400 or above; the page has said it better.
+REFUSED = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/browser/" in item.nodeid:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_type_launch_args, **launching()}
+
+
+@pytest.fixture(scope="session")
+def base_url() -> None:
+    """Each context gets the live server's; the plugin's own fixture is of a deprecated kind."""
+
+
+@pytest.fixture
+def mira(transactional_db: None) -> Operator:
+    return make_operator(username="mira", role="admin", first_name="Mira", last_name="Kovač")
+
+
+@pytest.fixture
+def demo(transactional_db: None) -> None:
+    call_command("demo", stdout=io.StringIO())
+
+
+@pytest.fixture
+def waiting(demo: None) -> Draft:
+    """The oldest draft of the demo."""
+    return Draft.objects.waiting().select_related("target").earliest("pk")
+
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(new_context: Callable[..., BrowserContext], live_server: Any) -> Visit:
+    """Open a browser for an operator: `visit(mira, "/drafts/", java_script_enabled=False)`."""
+
+    def open_browser(operator: Operator | None, path: str, **wishes: Any) -> Page:
+        wishes = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"} | wishes
+        context = new_context(base_url=live_server.url, **wishes)
+        context.set_default_timeout(8_000)
+        context.on("page", lambda page: _listen(page, live_server.url))
+        if operator:
+            context.add_cookies([_session(operator, live_server.url)])
+        page = context.new_page()
+        page.goto(path)
+        return page
+
+    _complaints.clear()
+    return open_browser
+
+
+_complaints: list[str] = []
+
+
+def _listen(page: Page, home: str) -> None:
+    def hear(kind: str, words: str) -> None:
+        if kind in {"error", "warning"} and not REFUSED.match(words):
+            _complaints.append(f"{page.url}: {kind}: {words}")
+
+    page.on("console", lambda message: hear(message.type, message.text))
+    page.on("pageerror", lambda error: hear("error", str(error)))
+    page.on("request", lambda asked: asked.url.startswith((home, "data:")) or hear(
+        "error", f"a request left this machine: {asked.url}"))  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _silence() -> Iterator[None]:
+    """No error in the console, nothing the policy refused, no request to anybody else."""
+    yield
+    assert _complaints == []
+
+
+def _session(operator: Operator, url: str) -> Any:
+    client = Client()
+    client.force_login(operator)
+    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}
+
+
+@pytest.fixture
+def page_of_mira(visit: Visit, mira: Operator, demo: None) -> Callable[..., Page]:
+    return lambda path="/", **wishes: visit(mira, path, **wishes)
+
+
+@pytest.fixture
+def deliver(transactional_db: None) -> Iterator[Callable[[], Carried]]:
+    """What the sending process does, once."""
+    sender = Sender()
+    yield lambda: deliver_due(sender, clock=timezone.now)
+    connection.close()  # with it goes the sender's lock

@@ -1,0 +1,60 @@
+"""Every page of the demo, and a Chromium to look at it with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Any
+
+from config.bootstrap import BROWSERS
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+WIDTHS = {1440: 900, 390: 844}
+THEMES = ("light", "dark")
+
+
+def launching() -> dict[str, Any]:
+    named = os.environ.get("COLLOQUY_CHROMIUM")
+    found = next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
+    return {"executable_path": found, "args": ARGUMENTS}
+
+
+def pages() -> dict[str, str]:
+    """Name and address of each page, with the demo's rows where a page needs one."""
+    from surfaces.models import Account, Draft, Message
+
+    draft = Draft.objects.waiting().earliest("pk")
+    account = Account.objects.select_related("surface").get()
+    threads = Message.objects.posts().order_by("pk").values_list("pk", flat=True)
+    return {
+        "home": "/",
+        "messages": "/messages/",
+        "suspects": "/messages/?spam_status=suspect",
+        "search": "/messages/?q=tide",
+        "nothing-found": "/messages/?q=zzzqqq",
+        "threads": "/threads/",
+        "thread": f"/threads/{threads[0]}/",
+        "thread-of-others": f"/threads/{threads[1]}/",
+        "one-message": f"/threads/{threads[0]}/?message={draft.target_id}",
+        "drafts": "/drafts/",
+        "drafts-none": "/drafts/?state=failed",
+        "draft": f"/drafts/{draft.pk}/",
+        "new-post": "/posts/new",
+        "spam-filter": "/spam-filter/",
+        "surfaces": "/surfaces/",
+        "surface": f"/surfaces/{account.surface.slug}/",
+        "account": f"/accounts/{account.pk}/",
+        "connect": "/surfaces/connect",
+        "ledger": "/ledger/",
+        "more": "/more",
+        "you": "/me",
+        "password": "/password",
+    }
+
+
+def unanswered() -> Any:
+    """A comment of the demo that nobody has begun to answer."""
+    from surfaces.models import Draft, Message
+
+    begun = Draft.objects.exclude(target=None).values("target")
+    return Message.objects.awaiting_reply().exclude(pk__in=begun).earliest("pk")

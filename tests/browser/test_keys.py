@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.places import pages
+
+PLACES = {
+    "m": "Messages", "t": "Threads", "d": "Drafts", "f": "Spam filter",
+    "s": "Surfaces", "l": "Ledger",
+}  # fmt: skip
+
+
+def test_g_and_a_letter_go_to_every_place(page_of_mira):
+    page = page_of_mira("/")
+    for key, title in PLACES.items():
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+
+
+def test_drafts_are_decided_without_a_mouse(page_of_mira, waiting, deliver):
+    page = page_of_mira("/drafts/")
+    for key in "jjk":
+        page.keyboard.press(key)
+    expect(page.locator("[data-at]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#item")).to_be_visible()
+    page.keyboard.press("e")
+    expect(page.get_by_label("Text")).to_be_focused()
+    page.keyboard.press("a")  # typed, not pressed
+    expect(page.locator("#item .badge.wait")).to_have_text("waiting")
+    page.keyboard.press("Escape")
+    page.keyboard.press("w")
+    expect(page.get_by_role("button", name="Withdraw it")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(page.locator("#item .badge.ours")).to_have_text("approved")
+
+
+def test_a_message_is_marked_and_the_mark_taken_back_without_a_mouse(page_of_mira):
+    page = page_of_mira("/messages/?spam_status=suspect")
+    page.keyboard.press("s")  # nobody is chosen: nothing happens
+    page.keyboard.press("j")
+    page.keyboard.press("s")
+    row = page.locator(".msgs > li").first
+    expect(row.locator(".badge.bad")).to_contain_text("spam")
+    expect(page.locator(".badge.bad")).to_have_count(1)
+    page.keyboard.press("u")
+    expect(row.locator(".badge.wait")).to_contain_text("suspect")
+
+
+def test_a_thread_is_walked_and_answered_without_a_mouse(page_of_mira):
+    page = page_of_mira(pages()["thread"])
+    page.keyboard.press("j")
+    chosen = page.locator("[data-at]")
+    expect(chosen).to_have_attribute("aria-current", "true")  # first where the page points
+    page.keyboard.press("j")
+    expect(chosen).not_to_have_attribute("aria-current", "true")
+    page.keyboard.press("r")
+    expect(chosen.locator("textarea")).to_be_focused()
+
+
+def test_slash_searches_and_a_question_mark_shows_the_keys(page_of_mira):
+    page = page_of_mira("/")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).not_to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("tide")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/messages/\?q=tide$"))
+    expect(page.locator(".msgs > li").first).to_be_visible()
+
+
+@pytest.mark.parametrize(("words", "finds"), [("来了两次", True), ("Roscoff", True), ("zzzq", False)])
+def test_search_finds_rare_words_in_any_script(page_of_mira, words, finds):
+    page = page_of_mira("/")
+    page.locator("#q").fill(words)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Messages")).to_be_visible()
+    assert bool(page.locator(".msgs > li").count()) is finds
+    if not finds:
+        expect(page.get_by_role("heading", name="No message matches")).to_be_visible()

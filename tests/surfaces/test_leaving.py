@@ -1,0 +1,261 @@
+"""The moment of sending: who may not leave stays, and nobody else waits behind it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, OperationalError
+
+from surfaces import delivery, judging
+from surfaces.delivery import Carried, claim, deliver, deliver_due
+from surfaces.models import Account, Draft, Message
+from surfaces.sender import Sender
+from tests.factories import (
+    NOON,
+    make_account,
+    make_approved,
+    make_draft,
+    make_message,
+    make_surface,
+)
+from tests.surfaces.scripted import Clock, ScriptedMoltbook, hanging, saying
+
+pytestmark = [pytest.mark.django_db, pytest.mark.engine]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service() -> ScriptedMoltbook:
+    return ScriptedMoltbook()
+
+
+def send(service: ScriptedMoltbook, clock: Clock) -> Carried:
+    return deliver_due(Sender(), clock=clock, transport=service)
+
+
+# ── one account's trouble is not another's ────────────────────────────────
+
+
+def broken_key() -> Account:
+    account = make_account()
+    Account.objects.filter(pk=account.pk).update(sealed_credential=b"sealed with a lost key")
+    return account
+
+
+def no_address() -> Account:
+    return make_account(surface=make_surface(base_url="http://moltbook.example/api/v1"))
+
+
+def no_dialect() -> Account:
+    return make_account(surface=make_surface(dialect="klingon"))
+
+
+@pytest.mark.parametrize("trouble", [broken_key, no_address, no_dialect])
+def test_an_account_that_cannot_be_opened_holds_up_nobody(service: Any, clock: Any, trouble: Any):
+    account = trouble()
+    stuck = make_approved(target=make_message(account=account), not_before=NOON - timedelta(days=1))
+    fine = make_approved(text="a reply of somebody else")
+    send(service, clock)
+    fine.refresh_from_db()
+    stuck.refresh_from_db()
+    account.refresh_from_db()
+    assert (fine.state, stuck.state, account.state) == ("sent", "approved", "auth_failed")
+    assert account.state_why
+    assert send(service, clock).did == 0, "it is not tried again and again"
+
+
+@pytest.mark.parametrize("trouble", [broken_key, no_address])
+def test_an_account_that_cannot_be_opened_does_not_stop_the_looking(
+    service: Any, clock: Any, trouble: Any
+):
+    stuck = make_approved(target=make_message(account=trouble()))
+    stuck.advance("sending", lease_until=NOON)
+    stuck.advance("unknown", look_at=NOON - timedelta(hours=1))
+    fine = make_approved(text="a reply of somebody else")
+    send(service, clock)
+    fine.refresh_from_db()
+    stuck.refresh_from_db()
+    assert (fine.state, stuck.state, stuck.needs_person) == ("sent", "unknown", False)
+
+
+def test_a_fault_of_ours_while_asking_is_a_doubt_and_the_next_draft_leaves(
+    service: Any, clock: Any
+):
+    def fault(request: Any) -> Any:
+        service.store(request)
+        raise KeyError("an adapter's mistake")
+
+    first = make_approved(not_before=NOON - timedelta(days=1))
+    second = make_approved(text="another thing")
+    service.next = [fault]
+    send(service, clock)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.state, second.state) == ("unknown", "sent")
+    clock.pass_by(minutes=1)
+    send(service, clock)
+    first.refresh_from_db()
+    assert (first.state, len(service.posted)) == ("sent", 2)
+
+
+def test_an_id_the_service_gave_twice_is_for_a_person(service: Any, clock: Any):
+    first = make_approved()
+    second = make_approved(target=make_message(post=first.target.post), text="another thing")
+
+    def same_again(request: Any) -> Any:
+        service.store(request)
+        service.comments[-1]["id"] = "c-1"
+        return saying(201, comment={"id": "c-1", "content": "another thing"})(request)
+
+    service.next = [service.store, same_again]
+    send(service, clock)
+    for _ in range(8):
+        clock.pass_by(hours=2)
+        send(service, clock)
+    second.refresh_from_db()
+    assert (second.state, second.needs_person) == ("unknown", True)
+    assert len(service.posted) == 2
+
+
+# ── what is known of the account counts in the moment of sending ──────────
+
+
+def test_a_suspension_learnt_by_one_sender_stops_the_batch_of_another(service: Any, clock: Any):
+    account = make_account()
+    make_approved(target=make_message(account=account))
+    batch = claim(Sender(), now=NOON)
+    account.becomes("suspended", now=NOON, why="duplicate content")
+    deliver(batch, Carried(), clock=clock, transport=service)
+    draft = Draft.objects.get()
+    assert (draft.state, service.posted) == ("approved", [])
+    assert "suspended" in draft.why
+
+
+def test_a_limit_learnt_by_one_sender_stops_the_batch_of_another(service: Any, clock: Any):
+    account = make_account()
+    make_approved(target=make_message(account=account))
+    batch = claim(Sender(), now=NOON)
+    until = NOON + timedelta(minutes=5)
+    account.becomes("limited", now=NOON, why="too many", until=until, quiet_until=until)
+    deliver(batch, Carried(), clock=clock, transport=service)
+    assert service.posted == []
+    clock.now = until
+    assert send(service, clock).sent == 1
+
+
+def test_what_lapsed_in_a_slow_batch_says_so_and_leaves_next(service: Any, clock: Any):
+    draft = make_approved()
+    batch = claim(Sender(), now=NOON)
+    clock.pass_by(hours=1)
+    deliver(batch, Carried(), clock=clock, transport=service)
+    draft.refresh_from_db()
+    assert draft.state == "approved"
+    assert "off" not in draft.why
+    assert send(service, clock).sent == 1
+
+
+def test_a_limit_on_posts_does_not_silence_replies(service: Any, clock: Any):
+    account = make_account()
+    post = make_approved(what="post", account=account, title="On tides", not_before=NOON)
+    reply = make_approved(target=make_message(account=account))
+    service.next = [saying(429, headers={"Retry-After": "1800"}, error="one post in 30 minutes")]
+    send(service, clock)
+    post.refresh_from_db()
+    reply.refresh_from_db()
+    assert (post.state, reply.state) == ("approved", "sent")
+    assert post.not_before == NOON + timedelta(minutes=30)
+
+
+def test_a_post_is_tried_ten_times_too(service: Any, clock: Any):
+    make_approved(what="post", title="On tides")
+    service.next = [saying(400, error="hm")] * 0 + [
+        saying(429, headers={"Retry-After": "1"}) for _ in range(30)
+    ]
+    for _ in range(20):
+        send(service, clock)
+        clock.pass_by(hours=7)
+    assert (len(service.posted), Draft.objects.get().state) == (10, "failed")
+
+
+# ── spam ──────────────────────────────────────────────────────────────────
+
+
+def test_a_comment_marked_as_spam_while_its_reply_was_claimed_is_not_answered(
+    service: Any, clock: Any
+):
+    draft = make_approved()
+    batch = claim(Sender(), now=NOON)
+    judging.mark(draft.target, is_spam=True, by="operator:mira", now=NOON)
+    deliver(batch, Carried(), clock=clock, transport=service)
+    draft.refresh_from_db()
+    assert service.posted == []
+    assert "spam" in draft.why
+    judging.unmark(draft.target, by="operator:mira", now=NOON)
+    assert draft.target in Message.objects.awaiting_reply()
+
+
+def test_a_comment_marked_as_spam_while_its_reply_was_in_doubt_is_not_answered_again(
+    service: Any, clock: Any
+):
+    draft = make_approved()
+    service.next = [hanging]
+    send(service, clock)
+    judging.mark(draft.target, is_spam=True, by="operator:mira", now=NOON)
+    for _ in range(6):
+        clock.pass_by(hours=7)
+        send(service, clock)
+    draft.refresh_from_db()
+    assert (len(service.posted), draft.state) == (1, "failed")
+
+
+# ── the database goes away ────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("error", [OperationalError, IntegrityError])
+def test_a_record_that_was_lost_is_found_by_looking(
+    service: Any, clock: Any, monkeypatch: Any, error: type[Exception]
+):
+    draft, sender = make_approved(), Sender()
+
+    def lost(*args: Any, **kwargs: Any) -> None:
+        raise error("the server closed the connection")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(delivery, "record_sent", lost)
+        if error is OperationalError:
+            with pytest.raises(OperationalError):
+                deliver_due(sender, clock=clock, transport=service)
+        else:
+            deliver_due(sender, clock=clock, transport=service)
+    for _ in range(4):
+        clock.pass_by(minutes=3)
+        deliver_due(sender, clock=clock, transport=service)
+    draft.refresh_from_db()
+    assert (draft.state, len(service.posted)) == ("sent", 1)
+
+
+# ── in turns ──────────────────────────────────────────────────────────────
+
+
+def test_looking_for_the_lost_does_not_keep_the_found_waiting(service: Any, clock: Any):
+    order: list[str] = []
+    for number in range(5):
+        lost = make_draft(text=f"lost {number}")
+        Draft.objects.filter(pk=lost.pk).update(state="unknown", look_at=NOON)
+    make_approved(text="ready")
+    ask = service.handle_request
+
+    def noted(request: Any) -> Any:
+        order.append(request.method)
+        return ask(request)
+
+    service.handle_request = noted
+    send(service, clock)
+    assert order.count("GET") >= 5
+    assert order.index("POST") < 5
