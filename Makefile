@@ -9,7 +9,7 @@ HAVE = @$(if $(PYTHON),,echo "Python 3.11 or newer is needed, and none is on the
 	"$(PYTHON)" -m config.bootstrap
 
 .DEFAULT_GOAL := help
-.PHONY: help run ready test check bench lock
+.PHONY: help run ready test check bench shots lock
 
 help:  ## list what make can do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ check:  ## lint, types, import contracts, templates, migrations
 bench:  ## the promises about speed, as ratios
 	$(HAVE) dev
 	@$(VENV)/python -m bench $(ARGS)
+
+shots: ready  ## pictures of every page of the demo, in shots/
+	@$(VENV)/python -m tests.browser.shots
 
 lock:  ## write the newest fitting versions, with hashes, to requirements/*.txt
 	$(HAVE) dev

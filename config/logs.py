@@ -15,7 +15,8 @@ STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskNa
 # What must never reach a log, wherever it comes from: bearer tokens, keys, passwords in URLs.
 SECRETS = re.compile(
     r"(?i)(bearer\s+|moltbook_(?:sk_)?|sk-|(?:token|password|secret|api_?key|authorization)"
-    r"[\"']?\s*[=:]\s*[\"']?)([^\s\"',;&]{4,})|(://[^/\s:@]+:)([^@\s/]+)(?=@)"
+    r"[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|basic|token)\s+)?)([^\s\"',;&]{4,})"
+    r"|(://[^/\s:@]*:)([^@\s/]+)(?=@)"
 )
 SECRET_NAMES = re.compile(r"(?i)token|password|secret|credential|api_?key|authorization|cookie")
 

@@ -9,14 +9,14 @@ from typing import TypeVar
 import httpx
 from django.utils import timezone
 
-from surfaces.adapters.base import Access, Reader, Writer
+from surfaces.adapters.base import Access, Reader
 from surfaces.budgets import SharedMeter, address_holder, credential_holder
 from surfaces.errors import AuthFailed
 from surfaces.hub.transport import HubTransport
 from surfaces.models import Account
 
 Clock = Callable[[], datetime]
-Half = TypeVar("Half", Reader, Writer)
+Half = TypeVar("Half")
 
 
 def access_to(
@@ -60,7 +60,7 @@ def open_reader(
     return opened(account.surface.reader, access)
 
 
-def opened(adapter: type[Half], access: Access) -> Half:
+def opened(adapter: Callable[[Access], Half], access: Access) -> Half:
     """Open one half of an adapter. What it cannot work with, a person must put right."""
     try:
         return adapter(access)

@@ -80,13 +80,17 @@ COUNTED = {
 
 
 def deliver_due(
-    sender: Sender, *, clock: Clock, transport: httpx.BaseTransport | None = None
+    sender: Sender,
+    *,
+    clock: Clock,
+    until: Callable[[], bool] = lambda: False,
+    transport: httpx.BaseTransport | None = None,
 ) -> Carried:
-    """Send until nothing is due. Safe to run many times at once."""
+    """Send until nothing is due, or `until` says so. Safe to run many times at once."""
     carried = Carried()
     sender.hold()
     reconciling.release_dead(sender, now=clock())
-    while True:
+    while not until():
         # In turns: a service that hangs when asked must not keep ready words waiting.
         doubtful = reconciling.claim_look(sender, now=clock())
         if doubtful:
@@ -94,9 +98,10 @@ def deliver_due(
             _settle(doubtful, clock=clock, transport=transport)
         batch = claim(sender, now=clock())
         if batch:
-            deliver(batch, carried, clock=clock, transport=transport)
+            deliver(batch, carried, clock=clock, until=until, transport=transport)
         if not (doubtful or batch):
-            return carried
+            break
+    return carried
 
 
 @transaction.atomic(durable=True)
@@ -129,6 +134,7 @@ def deliver(
     carried: Carried,
     *,
     clock: Clock,
+    until: Callable[[], bool] = lambda: False,
     transport: httpx.BaseTransport | None = None,
 ) -> None:
     """Send claimed drafts of one account, one after the other, over one connection."""
@@ -140,9 +146,10 @@ def deliver(
         return
     try:
         for position, draft in enumerate(batch):
+            if until():
+                return _give_back(batch[position:])
             if not carry(draft, writer, carried, clock=clock):
-                _give_back(batch[position + 1 :])
-                return
+                return _give_back(batch[position + 1 :])
     finally:
         writer.close()
 

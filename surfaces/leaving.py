@@ -9,16 +9,16 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q
 
 from surfaces import pausing
 from surfaces.checks import problems
 from surfaces.models import Account, AuditEvent, Draft, Message, Pause
 from surfaces.models.account import Mode
 from surfaces.models.account import State as AccountState
-from surfaces.models.draft import DraftQuerySet, State, What
-from surfaces.models.message import MOST_TRIES, Direction, SpamStatus
+from surfaces.models.draft import State, What
+from surfaces.models.message import MOST_TRIES, SpamStatus
 from surfaces.outcomes import begin_try, give_up, reopen
 
 
@@ -49,28 +49,45 @@ def begin(draft: Draft, *, now: datetime) -> bool:
     if draft.digest() != draft.approved_digest:
         _lapse(draft)
         return False
+    if draft.sendings == 0:
+        return _marked(draft, now) or _hold_back(draft)
     with transaction.atomic():
-        if not _may_leave(draft, now).update(
-            asked_at=now, lease_until=now + lease(), sendings=F("sendings") + 1
-        ):
-            _hold_back(draft)
+        if not _marked(draft, now):
+            return _hold_back(draft)
+        if begin_try(draft):
+            return True
+        why = f"Tried {MOST_TRIES} times. The last time: {draft.why}"
+        give_up(draft, why, now=now, permanent=False)
+        return False
+
+
+# The words `able_to_write` and `is_paused` in one statement: it runs for every sending, and
+# building it from query sets took longer than the request. A test holds them together.
+MARK = """
+UPDATE surfaces_draft d SET asked_at = %(now)s, lease_until = %(lease)s, sendings = sendings + 1
+FROM surfaces_account a JOIN surfaces_surface s ON s.id = a.surface_id
+WHERE d.id = %(id)s AND d.state = 'sending' AND d.claim_number = %(number)s
+  AND d.lease_until > %(now)s AND a.id = d.account_id AND a.is_on AND s.is_on
+  AND a.mode IN ('auto', 'review') AND a.state <> 'auth_failed'
+  AND NOT (a.state = 'suspended' AND (a.state_until IS NULL OR a.state_until > %(now)s))
+  AND (a.quiet_until IS NULL OR a.quiet_until <= %(now)s)
+  AND NOT EXISTS (SELECT 1 FROM surfaces_pause p WHERE p.ended_at IS NULL AND (p.scope = 'all'
+    OR (p.scope = 'surface' AND p.subject = s.slug) OR (p.scope = 'account' AND p.subject = a.name)
+    OR (p.scope = 'agent' AND p.subject = d.agent)))
+"""
+
+
+def _marked(draft: Draft, now: datetime) -> bool:
+    """Mark the sending as begun; False if anything stopped it since the claim."""
+    until = now + lease()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            MARK, {"id": draft.pk, "number": draft.claim_number, "now": now, "lease": until}
+        )
+        if not cursor.rowcount:
             return False
-        draft.asked_at, draft.sendings = now, draft.sendings + 1
-        if draft.sendings > 1 and not begin_try(draft):
-            why = f"Tried {MOST_TRIES} times. The last time: {draft.why}"
-            give_up(draft, why, now=now, permanent=False)
-            return False
+    draft.asked_at, draft.lease_until, draft.sendings = now, until, draft.sendings + 1
     return True
-
-
-def _may_leave(draft: Draft, now: datetime) -> DraftQuerySet:
-    return Draft.objects.filter(
-        pk=draft.pk,
-        state=State.SENDING,
-        claim_number=draft.claim_number,
-        lease_until__gt=now,
-        account__in=Account.objects.able_to_write(now).filter(mode__in=[Mode.AUTO, Mode.REVIEW]),
-    ).exclude(is_paused())
 
 
 def _never(draft: Draft) -> str:
@@ -81,20 +98,29 @@ def _never(draft: Draft) -> str:
         return " ".join(found)
     if draft.target is None:
         return ""
-    _read_target_again(draft)
+    is_answered = _read_target_again(draft, draft.target)
     if draft.target.deleted_at:
         return "What it answers was deleted at the source."
     if draft.target.spam_status == SpamStatus.SPAM:
         return "What it answers was marked as spam."
-    ours = Message.objects.filter(parent=draft.target_id, direction=Direction.OUTGOING)
-    if draft.what == What.REPLY and ours.exists():
+    if draft.what == What.REPLY and is_answered:
         return "The comment was answered meanwhile; nothing is said twice."
     return ""
 
 
-def _read_target_again(draft: Draft) -> None:
-    if draft.target:
-        draft.target.refresh_from_db(fields=["content", "deleted_at", "spam_status"])
+TARGET_NOW = """
+SELECT content, deleted_at, spam_status, EXISTS (
+    SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing')
+FROM messages m WHERE id = %s
+"""
+
+
+def _read_target_again(draft: Draft, target: Message) -> bool:
+    """Bring the target up to date; return whether something of ours stands under it."""
+    with connection.cursor() as cursor:
+        cursor.execute(TARGET_NOW, [draft.target_id])
+        target.content, target.deleted_at, target.spam_status, is_answered = cursor.fetchone()
+    return bool(is_answered)
 
 
 def _lapse(draft: Draft) -> None:
@@ -105,8 +131,8 @@ def _lapse(draft: Draft) -> None:
         AuditEvent.objects.record("draft.lapsed", actor="sender", subject=draft, why=why)
 
 
-def _hold_back(draft: Draft) -> None:
-    """Stopped between claim and sending: shadow keeps it, a pause lets it wait."""
+def _hold_back(draft: Draft) -> bool:
+    """Stopped between claim and sending: shadow keeps it, a pause lets it wait. Always False."""
     account = Account.objects.select_related("surface").get(pk=draft.account_id)
     if account.mode == Mode.SHADOW:
         draft.advance(
@@ -114,9 +140,10 @@ def _hold_back(draft: Draft) -> None:
         )
         reopen(draft)
         AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
-        return
+        return False
     why = f"Held back: {_obstacle(account, draft)}."
     draft.advance(State.APPROVED, why=why, lease_until=None)
+    return False
 
 
 def _obstacle(account: Account, draft: Draft) -> str:

@@ -19,6 +19,10 @@ class LoopingCommand(BaseCommand):
 
     every = 1.0  # seconds between steps
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.ending = threading.Event()  # set by SIGTERM; a step stops at its next chance
+
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--once", action="store_true", help="One round, then end.")
 
@@ -27,10 +31,8 @@ class LoopingCommand(BaseCommand):
         raise NotImplementedError
 
     def handle(self, **options: Any) -> None:
-        stop = threading.Event()
-
         def end(number: int, frame: FrameType | None) -> None:
-            stop.set()
+            self.ending.set()
 
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, end)
@@ -39,11 +41,11 @@ class LoopingCommand(BaseCommand):
             for line in self.step() or [self.nothing()]:
                 self.say(line)
             return
-        self._loop(stop)
+        self._loop()
 
-    def _loop(self, stop: threading.Event) -> None:
+    def _loop(self) -> None:
         pause = self.every
-        while not stop.is_set():
+        while not self.ending.is_set():
             try:
                 for line in self.step():
                     self.say(line)
@@ -53,7 +55,7 @@ class LoopingCommand(BaseCommand):
                 self.say({"error": "the database is away", "kind": type(error).__name__,
                           "again_in_s": pause})  # fmt: skip
                 connection.close()
-            stop.wait(pause)
+            self.ending.wait(pause)
 
     def nothing(self) -> dict[str, Any]:
         return {"did": 0}

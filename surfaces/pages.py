@@ -75,12 +75,16 @@ class Place:
         return capped(self.count)
 
 
+MESSAGE_ACTS = {"answer", "mark_spam", "mark_clean", "unmark"}
+DRAFT_ACTS = {
+    "approve", "edit", "withdraw", "retry", "settle_there", "settle_absent", "retract",
+}  # fmt: skip
 # name, label, icon, key after "g", and the pages that belong to it
 PLACES = [
     ("home", "Home", "home", "h", set[str]()),
-    ("messages", "Messages", "desk", "m", {"message", "answer"}),
+    ("messages", "Messages", "desk", "m", {"message", *MESSAGE_ACTS}),
     ("threads", "Threads", "thread", "t", {"thread"}),
-    ("drafts", "Drafts", "pen", "d", {"draft", "new_post", "edit"}),
+    ("drafts", "Drafts", "pen", "d", {"draft", "new_post", *DRAFT_ACTS}),
     ("spam_filter", "Spam filter", "spam", "f", set[str]()),
     ("surfaces", "Surfaces", "surface", "s", {"surface", "account", "change_account", "connect"}),
     ("ledger", "Ledger", "ledger", "l", set[str]()),

@@ -68,7 +68,9 @@ class Thread:
 
     @property
     def newest(self) -> Node | None:
-        return max(self.nodes, key=lambda node: node.message.created_at, default=None)
+        """What was said to us last, spam aside."""
+        said = [n for n in self.nodes if n.message.spam_status != SpamStatus.SPAM]
+        return max(said, key=lambda node: node.message.created_at, default=None)
 
     def find(self, pk: int | None) -> Node | None:
         return next((node for node in [self.root, *self.nodes] if node.message.pk == pk), None)

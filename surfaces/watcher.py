@@ -45,8 +45,7 @@ LEASE = timedelta(seconds=120)  # renewed after every thread
 SWEEP = timedelta(hours=24)  # within it, every known thread is read once
 ROTATION = 10  # threads per round the surface says nothing about
 MOST_THREADS = 200  # per round
-LEFT = "left"  # in the cursor: threads with news that a round did not get to
-MOST_LEFT = 1_000
+LEFT, MOST_LEFT = "left", 1_000  # in the cursor: threads with news that a round did not get to
 REASONS_KEPT = 20
 FAILURES_IN_A_ROW = 3  # threads that cannot be read: then it is not the thread
 
@@ -66,11 +65,15 @@ class Report:
 
 
 def watch_due(
-    *, worker: str, clock: Clock = timezone.now, transport: httpx.BaseTransport | None = None
+    *,
+    worker: str,
+    clock: Clock = timezone.now,
+    until: Callable[[], bool] = lambda: False,
+    transport: httpx.BaseTransport | None = None,
 ) -> list[WatchRound]:
-    """Read every account whose time has come."""
-    rounds = []
-    while account := claim(worker=worker, now=clock()):
+    """Read every account whose time has come, or as many as come before `until`."""
+    rounds: list[WatchRound] = []
+    while not until() and (account := claim(worker=worker, now=clock())):
         rounds.append(_round(account, clock=clock, transport=transport))
     return rounds
 
@@ -179,7 +182,7 @@ def _read(account: Account, reader: Reader, report: Report, *, clock: Clock) -> 
 
 def _turned(chosen: list[str], number: int) -> list[str]:
     """Begin elsewhere every round: threads that end a round must not hide those behind them."""
-    start = number % len(chosen) if chosen else 0
+    start = number % max(len(chosen), 1)
     return chosen[start:] + chosen[:start]
 
 
@@ -224,9 +227,8 @@ def _to_read(
         if post_id not in chosen and (read.read_at is None or now - read.read_at > SWEEP)
     )
     share = max(1, ceil(len(known) * account.interval / SWEEP))
-    unheard = set(news.unheard)
     chosen.update(dict.fromkeys(post_id for _, post_id in stale[:share]))
-    quiet = sorted((known[p].read_at or longest_ago, p) for p in unheard if p in known)
+    quiet = sorted((known[p].read_at or longest_ago, p) for p in {*news.unheard} if p in known)
     chosen.update(dict.fromkeys(post_id for _, post_id in quiet[:ROTATION]))
     return list(chosen)
 
@@ -271,16 +273,17 @@ def _unwell(account: Account, error: SurfaceError, *, now: datetime) -> None:
     if isinstance(error, Limited):
         until = now + error.wait
         account.becomes(State.LIMITED, now=now, why=str(error), until=until)
-        Account.objects.filter(pk=account.pk, next_watch_at__lt=until).update(next_watch_at=until)
+        _watch_no_sooner(account, until)
     elif isinstance(error, AuthFailed | Suspended | PaymentRequired):
         stop_account(account, error, now=now)
     else:
-        wait = error.wait if isinstance(error, TryLater) else None
         account.becomes(State.DOWN, now=now, why=str(error))
-        if wait:
-            Account.objects.filter(pk=account.pk, next_watch_at__lt=now + wait).update(
-                next_watch_at=now + wait
-            )
+        if isinstance(error, TryLater) and error.wait:
+            _watch_no_sooner(account, now + error.wait)
+
+
+def _watch_no_sooner(account: Account, until: datetime) -> None:
+    Account.objects.filter(pk=account.pk, next_watch_at__lt=until).update(next_watch_at=until)
 
 
 def _finish(
@@ -296,21 +299,12 @@ def _finish(
     """Write the round down and let go of the account."""
     done = report.stored
     row = WatchRound(
-        account=account,
-        started_at=started_at,
-        ended_at=now,
-        outcome=outcome[:400],
-        requests=requests,
-        threads=report.threads,
-        seen=report.seen,
-        stored=done.new,
-        edited=done.edited,
-        deleted=done.deleted,
-        suspect=done.suspect,
-        spam=done.spam,
-        skipped=len(report.skipped),
+        account=account, started_at=started_at, ended_at=now, outcome=outcome[:400],
+        requests=requests, threads=report.threads, seen=report.seen,
+        stored=done.new, edited=done.edited, deleted=done.deleted,
+        suspect=done.suspect, spam=done.spam, skipped=len(report.skipped),
         skipped_why=[[s.remote_id[:100], s.why[:300]] for s in report.skipped[:REASONS_KEPT]],
-    )
+    )  # fmt: skip
     try:
         row.save(force_insert=True)
         mine = Account.objects.filter(pk=account.pk, watch_number=account.watch_number)

@@ -149,6 +149,14 @@ class Account(models.Model):
             return ""
         try:
             return _box().decrypt(bytes(self.sealed_credential)).decode()
+        except InvalidToken:
+            return self._credential_now()
+
+    def _credential_now(self) -> str:
+        """Keys may have been rotated since this row was read: look at the row again."""
+        self.refresh_from_db(fields=["sealed_credential"])
+        try:
+            return _box().decrypt(bytes(self.sealed_credential)).decode()
         except InvalidToken as error:
             raise BadCredential(f"the credential of {self.name} needs a key we lost") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -19,6 +20,7 @@ from surfaces.models import Account
 register = template.Library()
 
 NOW = timedelta(seconds=5)
+HEX = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,}\b")  # a digest, of which the beginning tells
 PAGES = {"draft": "draft", "message": "message", "account": "account"}
 ACTORS = {
     "sender": "the sender",
@@ -65,13 +67,18 @@ def who(message: Any) -> SafeString:
 
 
 @register.simple_tag
-def ago(moment: datetime | None, late_after: int = 0) -> SafeString | str:
-    """`{% ago moment %}`: "22 min", the exact time on hover. Amber after `late_after` minutes."""
+def ago(
+    moment: datetime | None, late_after: int = 0, now: str = "now", after: str = ""
+) -> SafeString | str:
+    """`{% ago moment %}`: "22 min", the exact time on hover. Amber after `late_after` minutes.
+
+    In a sentence, `after=" ago"` follows a length of time and `now` stands for none.
+    """
     if moment is None:
         return "never"
     passed = timezone.now() - moment
     is_late = late_after and passed > timedelta(minutes=late_after)
-    words = "now" if abs(passed) < NOW else showing.span(abs(passed), short=True)
+    words = now if abs(passed) < NOW else showing.span(abs(passed), short=True) + after
     return format_html(
         '<time datetime="{}" title="{}"{}>{}</time>',
         moment.isoformat(),
@@ -173,7 +180,7 @@ def deed(action: str) -> str:
 @register.filter
 def facts(given: dict[str, object]) -> list[tuple[str, str]]:
     """Name and words of each fact of a ledger line."""
-    return showing.facts(given or {})
+    return [(name, HEX.sub(r"\1…", words)) for name, words in showing.facts(given or {})]
 
 
 @register.simple_tag

@@ -35,6 +35,8 @@ def draft(request: OperatorRequest, pk: int) -> HttpResponse:
     row = _get(pk)
     if request.htmx and request.GET.get("seen") == row.state:
         return HttpResponse(status=204)  # the page asks again and again until it has left
+    if request.htmx and row.state == State.SENT:
+        toasts.say(request, f"Sent. It stands on {row.account.surface.name}.")
     return _shown(request, row)
 
 
@@ -187,7 +189,7 @@ def _shown(
         "reasons": WHY,
         "limit": queueing.text_limit(row),
         "length": row.account.surface.traits.length(row.text),
-        "oob": bool(request.htmx) and request.method == "POST",
+        "oob": bool(request.htmx),
     }
     page = "surfaces/_draft.html" if request.htmx else "surfaces/draft.html"
     return render(request, page, shown, status=status)

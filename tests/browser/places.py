@@ -24,6 +24,7 @@ def pages() -> dict[str, str]:
     from surfaces.models import Account, Draft, Message
 
     draft = Draft.objects.waiting().earliest("pk")
+    newest = Draft.objects.waiting().select_related("target").latest("pk")
     account = Account.objects.select_related("surface").get()
     threads = Message.objects.posts().order_by("pk").values_list("pk", flat=True)
     return {
@@ -34,6 +35,7 @@ def pages() -> dict[str, str]:
         "nothing-found": "/messages/?q=zzzqqq",
         "threads": "/threads/",
         "thread": f"/threads/{threads[0]}/",
+        "thread-with-draft": f"/threads/{newest.target.post_id}/",
         "thread-of-others": f"/threads/{threads[1]}/",
         "one-message": f"/threads/{threads[0]}/?message={draft.target_id}",
         "drafts": "/drafts/",

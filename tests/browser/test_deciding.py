@@ -18,8 +18,10 @@ def test_an_approved_draft_leaves_and_stands_in_the_thread_as_ours(page_of_mira,
     page.get_by_role("button", name="Approve").click()
     expect(page.locator(".toast")).to_contain_text("Approved. It leaves now.")
     expect(item(page).locator(".badge.ours")).to_have_text("approved")
+    expect(page.locator(".side [aria-current]")).to_have_text(re.compile(r"Drafts\s*2 waiting"))
     assert deliver().sent == 1
     expect(item(page).locator(".badge.ok")).to_contain_text("sent")  # the open page notices itself
+    expect(page.locator(".toast")).to_contain_text("Sent. It stands on Demo hub.")
     page.get_by_role("link", name="What does a tide table leave out?").click()
     waiting.refresh_from_db()
     ours = page.locator(f"#m{waiting.message_id}")
@@ -74,7 +76,9 @@ def test_an_answer_by_hand_is_edited_and_withdrawn_with_a_reason(page_of_mira):
     expect(page.locator(f"#m{asked.pk} > .note")).to_contain_text("Draft withdrawn by mira.")
 
 
-def test_of_two_open_tabs_the_first_decision_wins_and_the_second_hears_of_it(visit, mira, waiting, deliver):
+def test_of_two_open_tabs_the_first_decision_wins_and_the_second_hears_of_it(
+    visit, mira, waiting, deliver
+):
     first = visit(mira, f"/drafts/{waiting.pk}/")
     jonas = make_operator(username="jonas", first_name="Jonas", last_name="Weil")
     second = visit(jonas, f"/drafts/{waiting.pk}/")

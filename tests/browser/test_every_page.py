@@ -10,7 +10,7 @@ OUT_OF_PLACE = """() => {
     if (getComputedStyle(p).overflowX !== "visible") return true } return false };
   return [...document.querySelectorAll("main *")].filter((e) => {
     const box = e.getBoundingClientRect();
-    return box.width > 1 && box.right > wide + 1 && !inside(e);
+    return box.width > 1 && box.right > wide + 1 && e.checkVisibility() && !inside(e);
   }).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3);
 }"""
 
@@ -54,3 +54,17 @@ def test_a_thread_prints_without_its_frame(page_of_mira):
     assert not page.locator(".side").is_visible()
     assert not page.locator(".top").is_visible()
     assert page.locator(".node .text").first.is_visible()
+
+
+def test_what_opens_on_a_phone_stays_on_the_phone(page_of_mira):
+    page = page_of_mira(viewport={"width": 390, "height": 844})
+    for name, opener in [
+        ("home", ".top .sending"),
+        ("account", "details.confirm"),
+        ("surface", "details.confirm"),
+    ]:
+        page.goto(pages()[name])
+        page.locator(f"{opener} > summary").click()
+        box = page.locator(f"{opener} > .float").bounding_box()
+        assert box["x"] >= 0, name
+        assert box["x"] + box["width"] <= 390, name

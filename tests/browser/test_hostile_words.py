@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from surfaces.models import Draft, Message
@@ -26,7 +25,7 @@ def answer(page, text):
 def test_two_megabytes_pasted_into_an_answer_are_refused_with_a_sentence_and_kept(page_of_mira):
     page = page_of_mira("/")
     before = Draft.objects.count()
-    node = answer(page, "word " * 400_000)
+    node = answer(page, "word " * 399_999 + "words")
     expect(node.get_by_role("alert")).to_contain_text("The text has 2,000,000 characters")
     assert node.locator("textarea").evaluate("(box) => box.value.length") == 2_000_000
     assert Draft.objects.count() == before
@@ -37,13 +36,13 @@ def test_control_characters_are_refused_with_a_sentence(page_of_mira):
     expect(node.get_by_role("alert")).to_contain_text("control characters")
 
 
-@pytest.mark.parametrize("text", [NASTY, TURNED], ids=["markup", "right to left"])
-def test_strange_words_are_shown_as_words(page_of_mira, text):
+def test_strange_words_are_shown_as_words(page_of_mira):
     page = page_of_mira("/")
-    node = answer(page, text)
-    expect(node.locator(".draft .as-sent")).to_have_text(text)
-    assert "owned" not in page.title()
-    assert page.locator("main img").count() == 0
+    for text in (NASTY, TURNED):
+        node = answer(page, text)
+        expect(node.locator(".draft .as-sent")).to_have_text(text)
+        assert "owned" not in page.title()
+        assert page.locator("main img").count() == 0
 
 
 def test_strangers_cannot_widen_or_script_any_list(page_of_mira):

@@ -6,10 +6,13 @@ from datetime import timedelta
 
 import pytest
 
+from surfaces import tending
+from surfaces.access import access_to
 from surfaces.adapters.base import Limit
 from surfaces.budgets import SharedMeter
 from surfaces.errors import Limited
-from tests.factories import NOON
+from surfaces.models import Account
+from tests.factories import NOON, make_account
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
 MINUTE = timedelta(minutes=1)
@@ -106,3 +109,16 @@ def test_a_clock_that_is_a_little_behind_gets_no_second_budget():
     spend(10, at=timedelta(seconds=5))
     with pytest.raises(Limited):
         spend(1)
+
+
+def test_a_person_can_end_a_wait_that_a_service_asked_for():
+    """A service that says "in a year" must not be the last word."""
+    account = make_account()
+    account.becomes("limited", now=NOON, why="in a year", quiet_until=NOON + timedelta(days=365))
+    meter = access_to(account, sends=True, clock=lambda: NOON).meter
+    meter.heard("read", wait=timedelta(days=365))
+    with pytest.raises(Limited):
+        meter.take("read")
+    tending.clear(account, by="operator:mira", now=NOON)
+    meter.take("read")
+    assert account in Account.objects.able_to_write(NOON)

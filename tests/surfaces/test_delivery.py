@@ -417,6 +417,15 @@ def test_what_a_broken_run_left_behind_is_freed_by_its_own_sender(
     assert len(service.posted) == 1
 
 
+def test_a_sender_told_to_end_gives_back_what_it_has_not_begun(service: Any, clock: Any):
+    account = make_account()
+    for number in range(5):
+        make_approved(target=make_message(account=account), text=f"answer {number}")
+    deliver_due(Sender(), clock=clock, until=lambda: len(service.posted) >= 2, transport=service)
+    assert len(service.posted) == 2
+    assert Draft.objects.filter(state="approved", lease_until=None).count() == 3
+
+
 def test_a_thread_has_one_sender_however_often_it_sends():
     assert sender_of_this_thread() is sender_of_this_thread()
 

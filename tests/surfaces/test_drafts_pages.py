@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from surfaces import drafting
+from surfaces import drafting, pausing
 from surfaces.models import AuditEvent, Draft, Message
 from tests.factories import (
     NOON,
@@ -154,6 +154,15 @@ def test_a_forged_step_is_refused_with_a_sentence(desk):
         assert response.status_code in {409, 422}, verb
         assert "Not done" in text(response)
     assert state(draft) == "sent"
+
+
+def test_an_approval_from_a_page_left_open_repeats_nothing(desk):
+    """Jonas approved it, the sending is in doubt, and Mira's page still has its button."""
+    draft = make_unknown(approved_digest="x", not_before=NOON, decided_by="operator:jonas",
+                         decided_at=NOON)  # fmt: skip
+    response = do(desk, draft, "approve", digest=draft.digest())
+    assert response.status_code == 409
+    assert state(draft) == "unknown"
 
 
 def test_edited_words_wait_again(desk):
@@ -378,3 +387,26 @@ def _queries(desk, url: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         desk.get(url)
     return len(queries)
+
+
+# ── after the approval ────────────────────────────────────────────────────
+
+
+def test_an_open_page_hears_of_a_change_and_of_nothing_else(desk):
+    draft = make_approved()
+    path, htmx = f"/drafts/{draft.pk}/?seen=approved", {"HTTP_HX_REQUEST": "true"}
+    assert desk.get(path, **htmx).status_code == 204
+    draft.advance("withdrawn")
+    page = text(desk.get(path, **htmx))
+    assert "withdrawn" in page
+    assert "data-polls" not in page
+
+
+def test_an_approved_draft_says_who_holds_it(desk, noon):
+    draft = make_draft()
+    pausing.pause("all", why="Low tide", by="operator:jonas", now=noon)
+    desk.post(f"/drafts/{draft.pk}/approve", {"digest": draft.digest()})
+    page = text(desk.get(f"/drafts/{draft.pk}/"))
+    assert "It waits: sending is paused." in page
+    assert "jonas paused everything" in page
+    assert "data-polls" not in page

@@ -7,7 +7,14 @@ from typing import Any
 import httpx
 import pytest
 
-from surfaces.adapters.parsing import clean_count, clean_id, parse_time
+from surfaces.adapters.parsing import (
+    LONGEST_TEXT,
+    clean_count,
+    clean_id,
+    clean_json,
+    clean_text,
+    parse_time,
+)
 from surfaces.errors import Refused, TryLater, Unconfirmed
 from surfaces.http import Wire
 
@@ -79,3 +86,13 @@ def test_an_id_too_long_to_be_kept_is_none():
     """Cut short, two of them would be one."""
     assert clean_id("x" * 500) == "x" * 500
     assert clean_id("x" * 501) == ""
+
+
+def test_every_text_of_a_stranger_has_a_longest_length():
+    endless = "x" * 2_000_000
+    assert len(clean_text(endless)) == LONGEST_TEXT
+    kept = clean_json({endless: {"deep": [endless] * 3}, "list": [1] * 5_000})
+    [name] = [key for key in kept if key != "list"]
+    assert len(name) == 200
+    assert [len(text) for text in kept[name]["deep"]] == [LONGEST_TEXT] * 3
+    assert len(kept["list"]) == 1_000

@@ -6,11 +6,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, OperationalError
+from django.db import IntegrityError, OperationalError, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from surfaces import delivery, judging
+from surfaces import delivery, judging, leaving, reconciling
 from surfaces.delivery import Carried, claim, deliver, deliver_due
-from surfaces.models import Account, Draft, Message
+from surfaces.errors import StaleState
+from surfaces.models import Account, AuditEvent, Draft, Message, Pause
+from surfaces.outcomes import unknown
+from surfaces.recording import record_sent
 from surfaces.sender import Sender
 from tests.factories import (
     NOON,
@@ -259,3 +264,124 @@ def test_looking_for_the_lost_does_not_keep_the_found_waiting(service: Any, cloc
     send(service, clock)
     assert order.count("GET") >= 5
     assert order.index("POST") < 5
+
+
+# ── a late sender ─────────────────────────────────────────────────────────
+
+
+def taken_over(service: Any, clock: Any) -> tuple[Draft, Draft]:
+    """One sender claimed a draft and slept; another claimed it and has not asked yet."""
+    make_approved()
+    [late] = claim(Sender(), now=NOON)
+    reconciling.give_back(Draft.objects.get())
+    [other] = claim(Sender(), now=NOON)
+    return late, other
+
+
+def carried(draft: Draft, service: Any, clock: Any) -> bool:
+    writer = delivery._open_writer(draft.account, clock=clock, transport=service)
+    return delivery.carry(draft, writer, Carried(), clock=clock)
+
+
+def test_a_late_sender_does_not_ask_for_what_another_has_claimed(service: Any, clock: Any):
+    late, other = taken_over(service, clock)
+    assert not carried(late, service, clock)
+    assert service.posted == []
+    assert carried(other, service, clock)
+    assert len(service.posted) == 1
+
+
+def test_a_late_sender_cannot_move_or_mark_what_another_has_claimed(service: Any, clock: Any):
+    late, other = taken_over(service, clock)
+    assert late.state == other.state
+    for write in (
+        lambda: late.advance("approved"),
+        lambda: late.note(remote_id="c-7"),
+        lambda: record_sent(late, remote_id="c-7", now=NOON),
+        lambda: unknown(late, "silence", look_at=NOON),
+    ):
+        with pytest.raises(StaleState):
+            write()
+    row = Draft.objects.get()
+    assert (row.state, row.claim_number, row.remote_id) == ("sending", other.claim_number, "")
+    assert not Message.objects.outgoing().comments().exists()
+
+
+# ── reasons ───────────────────────────────────────────────────────────────
+
+
+def test_every_outcome_carries_a_reason_in_the_ledger_and_on_the_comment(service: Any, clock: Any):
+    waits = saying(429, headers={"Retry-After": "1"}, error="slow down, friend")
+    never = saying(400, error="Maximum comment depth exceeded", code="BAD_REQUEST")
+    for answer, action, says in [
+        (hanging, "draft.unknown", "connection broke"),
+        (never, "draft.failed", "depth exceeded"),
+        (waits, "draft.later", "slow down, friend"),
+    ]:
+        draft = make_approved(text=f"words for {action}")
+        service.next = [answer]
+        send(service, clock)
+        assert says in AuditEvent.objects.about(draft).get(action=action).why
+        draft.refresh_from_db()
+        assert says in draft.why
+    [failed] = Message.objects.failed_replies()
+    assert "depth exceeded" in failed.reply_why
+
+
+# ── the moment of sending asks what the claim asks ────────────────────────
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    facts=st.fixed_dictionaries(
+        {
+            "is_on": st.booleans(),
+            "mode": st.sampled_from(["auto", "review", "review", "shadow", "off"]),
+            "state": st.sampled_from(["ok", "ok", "limited", "down", "suspended", "auth_failed"]),
+            "state_until": st.sampled_from([None, -1, 0, 1]),
+            "quiet_until": st.sampled_from([None, -1, 0, 1]),
+        }
+    ),
+    surface_is_on=st.booleans(),
+    paused=st.sampled_from([None, None, "all", "surface", "account", "agent", "other", "ended"]),
+)
+def test_what_may_be_claimed_may_leave_and_nothing_else(
+    facts: dict[str, Any], surface_is_on: bool, paused: str | None
+):
+    moments = {
+        name: None if facts[name] is None else NOON + timedelta(seconds=facts[name])
+        for name in ("state_until", "quiet_until")
+    }
+    with transaction.atomic():
+        account = make_account(**(facts | moments), surface=make_surface(is_on=surface_is_on))
+        draft = make_approved(target=make_message(account=account), agent="iris")
+        _pause(paused, account)
+        words = Draft.objects.filter(
+            pk=draft.pk,
+            account__in=Account.objects.able_to_write(NOON).filter(mode__in=["auto", "review"]),
+        ).exclude(leaving.is_paused())
+        may_leave = words.exists()
+        Draft.objects.filter(pk=draft.pk).update(
+            state="sending", lease_until=NOON + timedelta(seconds=9)
+        )
+        draft.refresh_from_db()
+        assert leaving.begin(draft, now=NOON) == may_leave
+        transaction.set_rollback(True)
+
+
+def _pause(scope: str | None, account: Account) -> None:
+    subject = {"all": "", "surface": account.surface.slug, "account": account.name,
+               "agent": "iris", "other": "somebody"}  # fmt: skip
+    if scope is None:
+        return
+    Pause.objects.create(
+        scope="agent" if scope in {"other", "ended"} else scope,
+        subject=subject.get(scope, "iris"),
+        by="operator:mira",
+        since=NOON,
+        ended_at=NOON if scope == "ended" else None,
+    )

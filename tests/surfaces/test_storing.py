@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 
 from surfaces.adapters.base import Item, Kind, Thread
+from surfaces.adapters.parsing import clean_text
 from surfaces.models import AuditEvent, Message
 from surfaces.storing import Judged, note_thread, store
 from tests.factories import NOON, make_account, make_message, make_post
@@ -200,3 +201,20 @@ def test_a_comment_that_claims_the_id_of_its_post_changes_nothing():
     post = Message.objects.get(remote_id="p")
     assert (post.kind, post.content) == ("post", "words of p")
     assert Message.objects.get(remote_id="a").post == post
+
+
+def test_the_longest_texts_there_can_be_are_stored_and_searched():
+    """PostgreSQL refuses search vectors of more than 1 MB and keys of more than 2,704 bytes."""
+    letters = [chr(0x20000 + n) for n in range(40_000)]  # four bytes each
+    many = clean_text(" ".join(a + b for a, b in zip(letters, reversed(letters), strict=True)))
+    widest = chr(0x20000)
+    extremes = [
+        item("many words", content=many, title=many[:1000]),
+        item("one word", content="x" * 100_000),
+        item(widest * 500, author=widest * 200, author_id=widest * 200, community=widest * 200),
+        item("a link", url="https://moltbook.example/" + "x" * 100_000),
+        item("early", created_at=datetime(1990, 1, 1, tzinfo=UTC)),
+        item("late", created_at=datetime(2100, 1, 1, tzinfo=UTC)),
+    ]
+    assert keep(make_account(), POST, *extremes).new == 1 + len(extremes)
+    assert Message.objects.matching(many.split()[7]).count() == 1

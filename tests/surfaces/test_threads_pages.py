@@ -260,3 +260,42 @@ def _queries(desk, url: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         desk.get(url)
     return len(queries)
+
+
+# ── what a thread tells without being asked ───────────────────────────────
+
+
+def test_a_thread_points_at_the_first_draft_that_waits(desk):
+    post = make_post()
+    make_message(post=post)
+    draft = make_draft(target=make_message(post=post))
+    page = text(desk.get(page_of(post)))
+    assert page.count('aria-current="true"') == 1
+    assert f'id="m{draft.target_id}" aria-current="true"' in page
+    assert "One message, seen to sent" in page
+
+
+def test_where_nothing_waits_the_newest_message_is_told_but_not_pointed_at(desk):
+    post = make_post()
+    make_message(post=post, content="older", created_at=NOON - timedelta(hours=1))
+    newest = make_message(post=post, content="newest", spam_score=0.1)
+    make_message(post=post, spam_status="spam", created_at=NOON + timedelta(hours=1))
+    page = text(desk.get(page_of(post)))
+    assert 'aria-current="true"' not in page
+    assert f'<a href="#m{newest.pk}">' in page
+    assert "score 0.10, under 0.40" in page
+
+
+@pytest.mark.parametrize(("said", "parts"), [
+    ("Terms: one. Pointer: two. Exit: three?", ["Terms", "Pointer", "Exit"]),
+    ("Before. Terms: one. Exit: three?", ["Terms", "Exit"]),
+    ("Pointer: two. Terms: one.", []),
+    ("Terms: one, and Terms: again", []),
+    ("Only Terms: one part", []),
+    ("<b>Terms:</b> none", []),
+])  # fmt: skip
+def test_our_words_stand_under_the_names_of_their_parts(desk, said, parts):
+    draft = make_draft(text=said)
+    page = text(desk.get(f"/drafts/{draft.pk}/"))
+    assert [name for name in ("Terms", "Pointer", "Exit") if f"<dt>{name}: </dt>" in page] == parts
+    assert "<b>Terms" not in page

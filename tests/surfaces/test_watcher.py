@@ -15,10 +15,12 @@ from django.utils import timezone
 from surfaces import delivery, drafting, watcher
 from surfaces.backfilling import backfill
 from surfaces.connecting import connect
-from surfaces.models import Account, Message, WatchRound
+from surfaces.errors import TryLater
+from surfaces.models import Account, HubAuthor, Message, WatchRound
 from surfaces.sender import Sender
 from tests.factories import make_account
 from tests.fakes.moltbook import FakeMoltbook
+from tests.surfaces.hub.makers import make_hub_post, say
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -369,4 +371,27 @@ def test_what_a_round_did_not_get_to_is_read_in_the_next(
         moltbook.add_comment(post, "nightjar", f"What of {post}?")
     rounds = [look(account).threads for _ in range(3)]
     assert rounds == [2, 2, 1]
+    assert Message.objects.comments().count() == 5
+
+
+def test_a_hub_says_its_news_once_and_still_none_is_lost(monkeypatch: Any):
+    """Its cursor moves on; what a round did not get to is remembered by us."""
+    account = connect("hub", agent="iris", by="operator:mira", now=timezone.now())
+    me = HubAuthor.objects.get(name="iris")
+    posts = [make_hub_post(me, title=f"On tides {n}") for n in range(5)]
+    look(account)
+    for post in posts:
+        say(post, content=f"What of {post.title}?")
+    monkeypatch.setattr(watcher, "MOST_THREADS", 2)
+    real, struck = watcher.read_thread, []
+
+    def once_broken(account: Account, reader: Any, post_id: str, *args: Any, **kwargs: Any) -> None:
+        if not struck:
+            struck.append(post_id)
+            raise TryLater("a hiccup")
+        real(account, reader, post_id, *args, **kwargs)
+
+    monkeypatch.setattr(watcher, "read_thread", once_broken)
+    for _ in range(3):
+        look(account)
     assert Message.objects.comments().count() == 5

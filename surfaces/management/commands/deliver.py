@@ -20,7 +20,7 @@ class Command(LoopingCommand):
         self.sender = Sender()
 
     def step(self) -> list[dict[str, Any]]:
-        carried = delivery.deliver_due(self.sender, clock=timezone.now)
+        carried = delivery.deliver_due(self.sender, clock=timezone.now, until=self.ending.is_set)
         return [asdict(carried)] if carried.did else []
 
     def nothing(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ class Command(LoopingCommand):
 
     def step(self) -> list[dict[str, Any]]:
         worker = f"{socket.gethostname()[:60]}:{os.getpid()}"
-        return [line(row) for row in watcher.watch_due(worker=worker)]
+        return [line(row) for row in watcher.watch_due(worker=worker, until=self.ending.is_set)]
 
 
 def line(row: WatchRound) -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""Logs: one JSON object per line, with the request's id, and never a secret."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import Any
+
+import pytest
+
+from config.logs import JsonFormatter, TextFormatter, mask, request_id
+
+SECRETS = [
+    "Authorization: Bearer abcdef0123456789",
+    "authorization=Bearer abcdef0123456789",
+    "{'Authorization': 'Bearer abcdef0123456789'}",
+    '{"token": "abcdef0123456789"}',
+    "token=abcdef0123456789&x=1",
+    "api_key: abcdef0123456789",
+    "password='abcdef0123456789'",
+    "postgresql://colloquy:abcdef0123456789@db.example:5432/colloquy",
+    "redis://:abcdef0123456789@cache.example:6379",
+    "moltbook_abcdef0123456789",
+    "moltbook_sk_abcdef0123456789",
+    "sk-abcdef0123456789",
+]
+
+
+def record(message: str, *args: Any, error: bool = False, **extra: Any) -> logging.LogRecord:
+    info = None
+    if error:
+        try:
+            raise ValueError(message)
+        except ValueError:
+            info = sys.exc_info()
+    made = logging.makeLogRecord(
+        {"name": "surfaces.watcher", "levelno": 20, "levelname": "INFO", "msg": message,
+         "args": args, "exc_info": info}
+    )  # fmt: skip
+    vars(made).update(extra)
+    return made
+
+
+def written(*args: Any, **given: Any) -> dict[str, Any]:
+    line = JsonFormatter().format(record(*args, **given))
+    assert "\n" not in line
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def test_a_line_is_one_object_with_what_stands_beside_it():
+    line = written("a round of %s failed", "iris", account_id=7)
+    assert (line["say"], line["account_id"]) == ("a round of iris failed", 7)
+    assert (line["level"], line["logger"]) == ("INFO", "surfaces.watcher")
+    assert "request_id" not in line
+
+
+def test_a_line_names_its_request():
+    token = request_id.set("r-1234567890")
+    try:
+        assert written("hello")["request_id"] == "r-1234567890"
+    finally:
+        request_id.reset(token)
+
+
+def test_words_of_strangers_stay_on_one_line():
+    line = JsonFormatter().format(record('a\nb\r\n{"level": "ERROR"}', why="x\ny"))
+    assert len(line.splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", SECRETS)
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter("%(message)s")])
+def test_a_secret_is_masked_wherever_it_stands(text: str, formatter: logging.Formatter):
+    for made in (
+        record(text),
+        record("it said %s", text),
+        record("beside", why=text),
+        record("beside", facts={"inner": [text]}),
+        record(text, error=True),
+    ):
+        line = formatter.format(made)
+        assert "abcdef0123456789" not in line
+        assert "***" in line
+
+
+@pytest.mark.parametrize("name", ["token", "api_key", "sealed_credential", "Authorization"])
+def test_what_is_called_a_secret_is_never_written(name: str):
+    assert written("hello", **{name: "plain words"})[name] == "***"
+
+
+def test_ordinary_words_are_left_alone():
+    text = "the token ring; a password is needed; https://moltbook.example/a:b@c"
+    assert mask(text) == text
+
+
+def test_a_request_has_an_id_and_the_answer_names_it(client: Any, db: None):
+    given = client.get("/sign-in", headers={"X-Request-ID": "from-the-proxy-1"})
+    assert given["X-Request-ID"] == "from-the-proxy-1"
+    hostile = client.get("/sign-in", headers={"X-Request-ID": "x\r\ny: z" * 30})
+    assert len(hostile["X-Request-ID"]) == 16
