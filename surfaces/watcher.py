@@ -10,20 +10,20 @@ fits, and it stops.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from math import ceil
 from typing import Any
 
 import httpx
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
 from surfaces import judging
 from surfaces.access import open_reader
-from surfaces.adapters.base import Identity, Item, Known, News, Reader, Skipped
+from surfaces.adapters.base import Identity, Item, Reader, Skipped
+from surfaces.choosing import LEFT, MOST_LEFT, known_posts, to_read, turned
 from surfaces.errors import (
     AuthFailed,
     Limited,
@@ -33,7 +33,7 @@ from surfaces.errors import (
     Suspended,
     TryLater,
 )
-from surfaces.models import Account, Message, WatchRound
+from surfaces.models import Account, WatchRound
 from surfaces.models.account import State
 from surfaces.outcomes import stop_account
 from surfaces.storing import Stored, note_thread, store
@@ -42,10 +42,7 @@ logger = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
 
 LEASE = timedelta(seconds=120)  # renewed after every thread
-SWEEP = timedelta(hours=24)  # within it, every known thread is read once
-ROTATION = 10  # threads per round the surface says nothing about
 MOST_THREADS = 200  # per round
-LEFT, MOST_LEFT = "left", 1_000  # in the cursor: threads with news that a round did not get to
 REASONS_KEPT = 20
 FAILURES_IN_A_ROW = 3  # threads that cannot be read: then it is not the thread
 
@@ -157,13 +154,13 @@ def _round(account: Account, *, clock: Clock, transport: httpx.BaseTransport | N
 
 def _read(account: Account, reader: Reader, report: Report, *, clock: Clock) -> dict[str, Any]:
     """Ask for news and read the threads that have some. Returns what to remember."""
-    known = _known_posts(account)
+    known = known_posts(account)
     news = reader.news(known, account.cursor)
     report.skipped += news.skipped
     _store(account, news.posts, report, now=clock())
     failures, left = 0, []
-    chosen = _to_read(account, known, news, now=clock())
-    for post_id in _turned(chosen[:MOST_THREADS], account.watch_number):
+    chosen = to_read(account, known, news, now=clock())
+    for post_id in turned(chosen[:MOST_THREADS], account.watch_number):
         _hold(account, clock())
         try:
             count = news.counts.get(post_id)
@@ -180,12 +177,6 @@ def _read(account: Account, reader: Reader, report: Report, *, clock: Clock) -> 
     return {"cursor": {**news.cursor, LEFT: left[:MOST_LEFT]}}
 
 
-def _turned(chosen: list[str], number: int) -> list[str]:
-    """Begin elsewhere every round: threads that end a round must not hide those behind them."""
-    start = number % max(len(chosen), 1)
-    return chosen[start:] + chosen[:start]
-
-
 def open_known_reader(
     account: Account, *, clock: Clock, transport: httpx.BaseTransport | None = None
 ) -> Reader:
@@ -200,37 +191,16 @@ def open_known_reader(
 
 
 def _introduce(account: Account, identity: Identity) -> None:
+    """Remember who the service says we are. One name there is one account here."""
     facts = {"handle": identity.handle[:120], "remote_id": identity.remote_id[:200]}
-    Account.objects.filter(pk=account.pk).update(**facts)
+    try:
+        with transaction.atomic():
+            Account.objects.filter(pk=account.pk).update(**facts)
+    except IntegrityError as error:
+        raise AuthFailed(
+            f"{identity.handle} is connected under another name already; use that account"
+        ) from error
     account.handle, account.remote_id = facts["handle"], facts["remote_id"]
-
-
-def _known_posts(account: Account) -> dict[str, Known]:
-    """Threads we watch: our own posts, and posts we spoke under."""
-    ours = Message.objects.filter(account=account).outgoing()
-    posts = Message.objects.filter(account=account).posts().alive()
-    watched = posts.filter(Q(direction="outgoing") | Q(pk__in=ours.comments().values("post")))
-    rows = watched.values_list("remote_id", "comment_count", "thread_read_at")
-    return {remote_id: Known(count, read_at) for remote_id, count, read_at in rows}
-
-
-def _to_read(
-    account: Account, known: Mapping[str, Known], news: News, *, now: datetime
-) -> list[str]:
-    """Threads with news first, then a share of the rest, the longest unread first."""
-    met = [p.remote_id for p in news.posts if p.remote_id not in known and p.comment_count != 0]
-    chosen = dict.fromkeys([*account.cursor.get(LEFT, []), *news.touched, *met])
-    longest_ago = datetime.min.replace(tzinfo=now.tzinfo)
-    stale = sorted(
-        (read.read_at or longest_ago, post_id)
-        for post_id, read in known.items()
-        if post_id not in chosen and (read.read_at is None or now - read.read_at > SWEEP)
-    )
-    share = max(1, ceil(len(known) * account.interval / SWEEP))
-    chosen.update(dict.fromkeys(post_id for _, post_id in stale[:share]))
-    quiet = sorted((known[p].read_at or longest_ago, p) for p in {*news.unheard} if p in known)
-    chosen.update(dict.fromkeys(post_id for _, post_id in quiet[:ROTATION]))
-    return list(chosen)
 
 
 def read_thread(

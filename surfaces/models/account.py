@@ -113,6 +113,12 @@ class Account(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
+            # Two accounts of one name would each answer the same comment.
+            models.UniqueConstraint(
+                name="account_one_per_name_on_a_surface",
+                fields=["surface", "remote_id"],
+                condition=~Q(remote_id=""),
+            ),
             models.CheckConstraint(
                 name="account_every_1_to_1440_minutes", condition=Q(every__range=(1, 1440))
             ),

@@ -202,6 +202,17 @@ def test_a_suspension_seen_while_writing_stops_writing(moltbook: Any, account: A
     assert moltbook.stored(kind="comment", author="iris") == []
 
 
+def test_one_name_on_a_service_is_one_account(moltbook: Any, account: Any):
+    look(account)
+    twin = connect(
+        "moltbook", agent="otto", base_url=moltbook.url, token=moltbook.key,
+        by="operator:mira", now=timezone.now(),
+    )  # fmt: skip
+    done = look(twin)
+    assert "another name already" in done.outcome
+    assert twin.state == "auth_failed"
+
+
 def test_rounds_of_two_watchers_never_overlap(moltbook: Any, account: Any):
     first = watcher.claim(worker="a", now=timezone.now())
     assert first is not None
@@ -279,7 +290,12 @@ def test_two_watchers_at_once_store_everything_once(moltbook: Any, account: Any)
     for number in range(4):
         post = moltbook.add_post("iris", f"On tides {number}")
         moltbook.add_comment(post, "nightjar", f"What of {number}?")
-    others = [make_account(surface=account.surface, token=moltbook.key) for _ in range(3)]
+    others = [
+        make_account(surface=account.surface, token=moltbook.add_agent(f"other_{n}"), handle="")
+        for n in range(3)
+    ]
+    for number, _ in enumerate(others):
+        moltbook.add_comment(moltbook.add_post(f"other_{number}"), "nightjar", f"And {number}?")
     Account.objects.update(next_watch_at=LONG_AGO)
     start = threading.Barrier(3)
 
@@ -294,11 +310,11 @@ def test_two_watchers_at_once_store_everything_once(moltbook: Any, account: Any)
     for thread in threads:
         thread.join()
     assert WatchRound.objects.count() == 1 + len(others)
-    assert Message.objects.comments().count() == 4 * 4
+    assert Message.objects.comments().count() == 4 + len(others)
 
 
 def test_a_fault_of_ours_ends_one_round_and_no_other(moltbook: Any, account: Any, monkeypatch: Any):
-    make_account(surface=account.surface, token=moltbook.key)
+    make_account(surface=account.surface, token=moltbook.add_agent("otto"), handle="")
     Account.objects.update(next_watch_at=LONG_AGO)
     real, struck = watcher._read, []
 
