@@ -6,25 +6,49 @@ import json
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
-from surfaces.errors import BadInput, StaleState
-from surfaces.models import AuditEvent, Draft, Message
-from surfaces.models.draft import State, What
-from surfaces.models.message import ReplyStatus
+from surfaces.errors import BadInput, IllegalMove, StaleState
+from surfaces.models import Draft, Message
+from surfaces.models.audit import name_of
+from surfaces.models.draft import STEPS, State, What
 
-# The watcher may have read our words back before we got here: then its row is ours.
-INSERT = """
-INSERT INTO messages (
-    id, account_id, remote_id, parent_id, post_id, created_at, kind, author, author_id, direction,
-    title, content, url, submolt, raw_json, reply_attempts, spam_reasons, fingerprint, reply_why,
-    seen_at)
-SELECT new.id, %(account)s, %(remote_id)s, %(parent)s, COALESCE(%(post)s, new.id), %(created_at)s,
-    %(kind)s, %(author)s, %(author_id)s, 'outgoing', %(title)s, %(content)s, %(url)s, %(submolt)s,
-    %(raw)s::jsonb, 0, '[]'::jsonb, '', '', %(now)s
-FROM (SELECT nextval(pg_get_serial_sequence('messages', 'id')) AS id) new
-ON CONFLICT (account_id, remote_id) DO UPDATE SET direction = 'outgoing'
-RETURNING id
+# One statement, because it runs for every reply: the draft moves only if it is still what
+# the sender holds (locked first), and nothing else is written unless it moved. The watcher may have read
+# our words back before we got here; then its row is ours. It need not reach the disk at once:
+# the mark that the sending began did, and a record lost in a power cut is found by looking.
+RECORD = """
+WITH held AS (
+    SELECT nextval(pg_get_serial_sequence('messages', 'id')) AS fresh_id,
+        set_config('synchronous_commit', 'off', true) FROM surfaces_draft
+    WHERE id = %(draft)s AND state = %(state)s AND claim_number = %(number)s FOR UPDATE
+), said AS (
+    INSERT INTO messages (id, account_id, remote_id, parent_id, post_id, created_at, kind, author,
+        author_id, direction, title, content, url, submolt, raw_json, reply_attempts,
+        spam_reasons, fingerprint, reply_why, seen_at)
+    SELECT fresh_id, %(account)s, %(remote_id)s, %(parent)s, COALESCE(%(post)s, fresh_id),
+        %(created_at)s, %(kind)s, %(author)s, %(author_id)s, 'outgoing', %(title)s, %(content)s,
+        %(url)s, %(submolt)s, %(raw)s::jsonb, 0, '[]', '', '', %(now)s
+    FROM held
+    ON CONFLICT (account_id, remote_id) DO UPDATE SET direction = 'outgoing'
+    RETURNING id
+), moved AS (
+    UPDATE surfaces_draft d SET state = 'sent', message_id = said.id, remote_id = %(remote_id)s,
+        sent_at = %(now)s, why = %(why)s, needs_person = false, lease_until = NULL,
+        challenge = NULL
+    FROM said
+    WHERE d.id = %(draft)s AND d.state = %(state)s AND d.claim_number = %(number)s
+    RETURNING d.message_id
+), answered AS (
+    UPDATE messages SET reply_status = 'sent', reply_why = ''
+    WHERE id = %(parent)s AND EXISTS (SELECT 1 FROM moved)
+), noted AS (
+    INSERT INTO surfaces_auditevent (at, action, actor, subject, why, facts)
+    SELECT %(now)s, 'draft.sent', %(actor)s, %(subject)s, %(why)s,
+        jsonb_build_object('remote_id', %(remote_id)s::text)
+    FROM moved
+)
+SELECT message_id FROM moved
 """
 
 
@@ -41,53 +65,44 @@ def record_sent(
     why: str = "",
 ) -> None:
     """Move `draft` to sent. `content` is what the service made of the words, if it said so."""
-    said = draft.text if content is None else content
-    facts = _row(draft, remote_id, said, created_at or now, url, raw or {}, now)
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(INSERT, facts)
-            message_id = cursor.fetchone()[0]
-        draft.advance(
-            State.SENT,
-            message_id=message_id,
-            remote_id=remote_id,
-            sent_at=now,
-            why=why,
-            needs_person=False,
-            lease_until=None,
-            challenge=None,
-        )
-        draft.comment().update(reply_status=ReplyStatus.SENT, reply_why="")
-        AuditEvent.objects.record(
-            "draft.sent", actor=actor, subject=draft, why=why, remote_id=remote_id
-        )
+    if State.SENT not in STEPS.get(draft.state, set()):
+        raise IllegalMove(f"A {draft.state} draft cannot become sent.")
+    facts = _facts(draft) | {
+        "remote_id": remote_id,
+        "content": draft.text if content is None else content,
+        "created_at": created_at or now,
+        "url": url,
+        "raw": json.dumps(raw or {}),
+        "actor": actor,
+        "why": why,
+        "now": now,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(RECORD, facts)
+        row = cursor.fetchone()
+    if row is None:
+        raise StaleState(f"Draft {draft.pk} is no longer {draft.state}.")
+    draft.state, draft.message_id, draft.remote_id = State.SENT, row[0], remote_id
+    draft.sent_at, draft.why, draft.needs_person = now, why, False
+    draft.lease_until = draft.challenge = None
 
 
-def _row(
-    draft: Draft,
-    remote_id: str,
-    content: str,
-    created_at: datetime,
-    url: str,
-    raw: dict[str, Any],
-    now: datetime,
-) -> dict[str, Any]:
+def _facts(draft: Draft) -> dict[str, Any]:
+    """What the record takes from the draft itself."""
     target = draft.target
     return {
+        "draft": draft.pk,
+        "state": draft.state,
+        "number": draft.claim_number,
+        "subject": name_of(draft),
         "account": draft.account_id,
-        "remote_id": remote_id,
         "parent": target.pk if target and draft.what == What.REPLY else None,
         "post": target.post_id if target else None,
-        "created_at": created_at,
         "kind": "post" if draft.what == What.POST else "comment",
         "author": draft.account.handle,
         "author_id": draft.account.remote_id,
         "title": draft.title,
-        "content": content,
-        "url": url,
         "submolt": draft.community or (target.submolt if target else ""),
-        "raw": json.dumps(raw),
-        "now": now,
     }
 
 
