@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from statistics import median
 from time import perf_counter
 
 from bench.world import fill, p95, scratch_database
@@ -45,19 +46,20 @@ def main() -> tuple[str, float, str]:
     fill(account.pk, LARGE - SMALL, tag="l")
     large = measure(client, account.pk)
     for name in FILTERS:
-        sys.stderr.write(f"  {name:22} {small[name]:6.1f} ms  {large[name]:6.1f} ms\n")
-    worst = max(FILTERS, key=lambda name: large[name])
-    ratio = p95(list(large.values())) / p95(list(small.values()))
+        middles = f"{median(small[name]):6.1f} ms  {median(large[name]):6.1f} ms"
+        sys.stderr.write(f"  {name:22} {middles}   p95 {p95(large[name]):6.1f} ms\n")
+    worst = max(FILTERS, key=lambda name: p95(large[name]))
+    few, many = p95(sum(small.values(), [])), p95(sum(large.values(), []))
     return (
-        "messages page, 1,000,000 rows against 10,000: p95",
-        ratio,
-        f"{p95(list(large.values())):.1f} ms against {p95(list(small.values())):.1f} ms; slowest:"
-        f" {worst}, {large[worst]:.1f} ms; promise ≤ 1.5 and < 60 ms",
+        "messages page, 1,000,000 rows against 10,000: p95 over all filters and pages",
+        many / few,
+        f"{many:.1f} ms against {few:.1f} ms; slowest: {worst}, p95 {p95(large[worst]):.1f} ms;"
+        " promise ≤ 1.5 and < 60 ms",
     )
 
 
-def measure(client, account_id: int) -> dict[str, float]:
-    """p95 in ms of the pages under each filter, walked down by the page's own links."""
+def measure(client, account_id: int) -> dict[str, list[float]]:
+    """Times in ms of the pages under each filter, walked down by the page's own links."""
     found = {}
     for name, query in FILTERS.items():
         samples: list[float] = []
@@ -75,7 +77,7 @@ def measure(client, account_id: int) -> dict[str, float]:
                 break
             path = (older[1] or older[2]).replace("&amp;", "&")
             url = path if path.startswith("/") else f"/messages/{path}"
-        found[name] = p95(samples)
+        found[name] = samples
     return found
 
 

@@ -45,7 +45,7 @@ from surfaces.sender import Sender
 logger = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
 
-BATCH = 20  # drafts of one account per claim
+BATCH = 50  # drafts of one account per claim
 
 
 @dataclass(slots=True)

@@ -1,12 +1,13 @@
 """The moment of sending: the last look before words leave.
 
-One statement asks for the claim, the pauses and the account's mode, marks the
-sending as begun, and commits before the request leaves.
+One statement asks for the claim, the pauses, the account and what is answered, marks
+the sending as begun, and commits before the request leaves.
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -41,19 +42,11 @@ def is_paused() -> Exists:
 
 def begin(draft: Draft, *, now: datetime) -> bool:
     """Say that the sending begins, unless something speaks against it now."""
-    if reason := _never(draft):
-        give_up(draft, reason, now=now, permanent=True)
-        if draft.target and draft.target.spam_status == SpamStatus.SPAM:
-            reopen(draft)  # unmarked, it is as open as any
-        return False
-    if draft.digest() != draft.approved_digest:
-        _lapse(draft)
-        return False
     if draft.sendings == 0:
-        return _marked(draft, now) or _hold_back(draft)
+        return _marked(draft, now) or _stop(draft, now)
     with transaction.atomic():
         if not _marked(draft, now):
-            return _hold_back(draft)
+            return _stop(draft, now)
         if begin_try(draft):
             return True
         why = f"Tried {MOST_TRIES} times. The last time: {draft.why}"
@@ -61,8 +54,21 @@ def begin(draft: Draft, *, now: datetime) -> bool:
         return False
 
 
-# The words `able_to_write` and `is_paused` in one statement: it runs for every sending, and
-# building it from query sets took longer than the request. A test holds them together.
+def _stop(draft: Draft, now: datetime) -> bool:
+    """Find out what speaks against it and write that down. Always False."""
+    if reason := _never(draft):
+        give_up(draft, reason, now=now, permanent=True)
+        if draft.target and draft.target.spam_status == SpamStatus.SPAM:
+            reopen(draft)  # unmarked, it is as open as any
+    elif draft.digest() != draft.approved_digest:
+        _lapse(draft)
+    else:
+        _hold_back(draft)
+    return False
+
+
+# The words `able_to_write`, `is_paused` and `_never` in one statement: it runs for every
+# sending, and building it from query sets took long. A test holds them together.
 MARK = """
 UPDATE surfaces_draft d SET asked_at = %(now)s, lease_until = %(lease)s, sendings = sendings + 1
 FROM surfaces_account a JOIN surfaces_surface s ON s.id = a.surface_id
@@ -74,27 +80,45 @@ WHERE d.id = %(id)s AND d.state = 'sending' AND d.claim_number = %(number)s
   AND NOT EXISTS (SELECT 1 FROM surfaces_pause p WHERE p.ended_at IS NULL AND (p.scope = 'all'
     OR (p.scope = 'surface' AND p.subject = s.slug) OR (p.scope = 'account' AND p.subject = a.name)
     OR (p.scope = 'agent' AND p.subject = d.agent)))
+  AND (d.target_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = d.target_id
+    AND m.deleted_at IS NULL AND m.content = %(answers)s
+    AND m.spam_status IS DISTINCT FROM 'spam' AND (d.what <> 'reply' OR NOT EXISTS (
+      SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing'))))
 """
 
 
 def _marked(draft: Draft, now: datetime) -> bool:
     """Mark the sending as begun; False if anything stopped it since the claim."""
+    if _problems(draft) or draft.digest() != draft.approved_digest:
+        return False
     until = now + lease()
+    facts: dict[str, Any] = {
+        "id": draft.pk,
+        "number": draft.claim_number,
+        "now": now,
+        "lease": until,
+        "answers": draft.target.content if draft.target else "",
+    }
     with connection.cursor() as cursor:
-        cursor.execute(
-            MARK, {"id": draft.pk, "number": draft.claim_number, "now": now, "lease": until}
-        )
+        cursor.execute(MARK, facts)
         if not cursor.rowcount:
             return False
     draft.asked_at, draft.lease_until, draft.sendings = now, until, draft.sendings + 1
     return True
 
 
+def _problems(draft: Draft) -> list[str]:
+    return problems(
+        text=draft.text,
+        title=draft.title,
+        is_post=draft.what == What.POST,
+        traits=draft.account.surface.traits,
+    )
+
+
 def _never(draft: Draft) -> str:
     """What makes these words unsendable for good, read afresh."""
-    traits = draft.account.surface.traits
-    is_post = draft.what == What.POST
-    if found := problems(text=draft.text, title=draft.title, is_post=is_post, traits=traits):
+    if found := _problems(draft):
         return " ".join(found)
     if draft.target is None:
         return ""
@@ -131,8 +155,8 @@ def _lapse(draft: Draft) -> None:
         AuditEvent.objects.record("draft.lapsed", actor="sender", subject=draft, why=why)
 
 
-def _hold_back(draft: Draft) -> bool:
-    """Stopped between claim and sending: shadow keeps it, a pause lets it wait. Always False."""
+def _hold_back(draft: Draft) -> None:
+    """Stopped between claim and sending: shadow keeps it, a pause lets it wait."""
     account = Account.objects.select_related("surface").get(pk=draft.account_id)
     if account.mode == Mode.SHADOW:
         draft.advance(
@@ -140,10 +164,9 @@ def _hold_back(draft: Draft) -> bool:
         )
         reopen(draft)
         AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
-        return False
+        return
     why = f"Held back: {_obstacle(account, draft)}."
     draft.advance(State.APPROVED, why=why, lease_until=None)
-    return False
 
 
 def _obstacle(account: Account, draft: Draft) -> str:

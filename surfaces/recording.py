@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from surfaces.errors import BadInput, IllegalMove, StaleState
 from surfaces.models import Draft, Message
@@ -14,9 +15,9 @@ from surfaces.models.audit import name_of
 from surfaces.models.draft import STEPS, State, What
 
 # One statement, because it runs for every reply: the draft moves only if it is still what
-# the sender holds (locked first), and nothing else is written unless it moved. The watcher may have read
-# our words back before we got here; then its row is ours. It need not reach the disk at once:
-# the mark that the sending began did, and a record lost in a power cut is found by looking.
+# the sender holds (locked first), and nothing else is written unless it moved. The watcher may
+# have read our words back before we got here; then its row is ours. It need not reach the disk
+# at once: the mark that the sending began did, and what a power cut takes is found by looking.
 RECORD = """
 WITH held AS (
     SELECT nextval(pg_get_serial_sequence('messages', 'id')) AS fresh_id,
@@ -77,7 +78,9 @@ def record_sent(
         "why": why,
         "now": now,
     }
-    with connection.cursor() as cursor:
+    # Alone, the statement is its own transaction; inside another, a failure must not spoil that.
+    within = transaction.atomic() if connection.in_atomic_block else nullcontext()
+    with within, connection.cursor() as cursor:
         cursor.execute(RECORD, facts)
         row = cursor.fetchone()
     if row is None:
