@@ -18,6 +18,14 @@ from tests.factories import NOON, make_operator
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts and kills servers runs beside calm tests, not beside more of its kind."""
+    for item in items:
+        if "tests/config/" in item.path.as_posix():
+            item.add_marker(pytest.mark.xdist_group("crash"))
+
+
 @pytest.fixture
 def noon() -> datetime:
     return NOON

@@ -112,7 +112,7 @@ def _lives(pid: int) -> bool:
     return False
 
 
-def eventually(is_so: Callable[[], object], seconds: float = 10) -> bool:
+def eventually(is_so: Callable[[], object], seconds: float = 40) -> bool:
     deadline = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > deadline:
