@@ -31,10 +31,14 @@ def test_drafts_are_decided_without_a_mouse(page_of_mira, waiting, deliver):
     expect(page.get_by_label("Text")).to_be_focused()
     page.keyboard.press("a")  # typed, not pressed
     expect(page.locator("#item .badge.wait")).to_have_text("waiting")
+    writing = page.locator("#item :is(input, textarea):focus")
     page.keyboard.press("Escape")
+    expect(writing).to_have_count(0)
     page.keyboard.press("w")
     expect(page.get_by_role("button", name="Withdraw it")).to_be_visible()
+    expect(writing).to_have_count(1)
     page.keyboard.press("Escape")
+    expect(writing).to_have_count(0)
     page.keyboard.press("a")
     expect(page.locator("#item .badge.ours")).to_have_text("approved")
 
