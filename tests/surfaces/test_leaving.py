@@ -385,3 +385,16 @@ def _pause(scope: str | None, account: Account) -> None:
         since=NOON,
         ended_at=NOON if scope == "ended" else None,
     )
+
+
+@pytest.mark.parametrize("change", [{"content": "I meant something else"}, {"deleted_at": NOON}])
+def test_a_comment_that_changes_after_the_claim_still_stops_the_sending(
+    service: Any, clock: Any, change: dict[str, Any]
+):
+    draft = make_approved()
+    [claimed] = claim(Sender(), now=NOON)
+    Message.objects.filter(pk=draft.target_id).update(**change)
+    deliver([claimed], Carried(), clock=clock, transport=service)
+    draft.refresh_from_db()
+    assert service.posted == []
+    assert draft.state in {"waiting", "failed"}
