@@ -19,8 +19,8 @@ SECRETS = re.compile(
 def problems(*, text: str, title: str = "", is_post: bool = False, traits: Traits) -> list[str]:
     """Say everything that keeps these words from being sent, in order; [] when nothing does."""
     found = [
-        *_unwritable(text, "text"),
-        *_unwritable(title, "title"),
+        *unwritable(text, "text"),
+        *unwritable(title, "title"),
         *_too_long(text, title, is_post, traits),
     ]
     if not text.strip():
@@ -32,7 +32,8 @@ def problems(*, text: str, title: str = "", is_post: bool = False, traits: Trait
     return found
 
 
-def _unwritable(text: str, name: str) -> list[str]:
+def unwritable(text: str, name: str) -> list[str]:
+    """Say what in `text` no database and no service would take."""
     if SURROGATES.search(text):
         return [f"The {name} holds half a character (a lone surrogate). Type that place again."]
     bad = sorted(

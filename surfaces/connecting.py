@@ -22,7 +22,7 @@ from surfaces.models.account import Mode, State
 TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 LONGEST_NAME = 120  # characters, as the columns are
 LONGEST_URL = 300
-SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 
 
 @transaction.atomic
@@ -174,13 +174,13 @@ def _check_url(base_url: str) -> None:
         is_address = False
     if not is_address or parts.username is not None or not parts.hostname:
         raise BadInput("That is no address; it must look like https://host/api/v1.")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise BadInput(
             "Over http a token travels in the clear; use https (http only for 127.0.0.1)."
         )
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:

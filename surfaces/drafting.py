@@ -2,31 +2,44 @@
 
 compose ──> waiting ──approve──> approved ──> (delivery)
                │  ^                  │
-            withdraw └────edit───────┘
+               │  └──────edit────────┤
+               └── withdraw, send back ──> withdrawn; the comment is open again
 """
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django_q.tasks import async_task
 
-from surfaces.checks import problems
-from surfaces.errors import BadInput, NotAllowed, StaleState
+from surfaces.errors import NotAllowed, StaleState
 from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.account import Mode
-from surfaces.models.draft import UNDECIDED, State, What
-from surfaces.models.message import MOST_TRIES, Direction, ReplyStatus, SpamStatus
-from surfaces.outcomes import begin_try, give_up, reopen
+from surfaces.models.draft import UNDECIDED, Judged, State, What
+from surfaces.models.message import MOST_TRIES, ReplyStatus
+from surfaces.outcomes import reopen
 from surfaces.recording import settle_there
+from surfaces.retrying import SEND, as_it_is, retry, settle_absent, try_again
+from surfaces.vetting import check_parts, check_target, check_words, checked_note, trimmed
 
-__all__ = ["approve", "compose", "edit", "retry", "settle_absent", "settle_there", "withdraw"]
+__all__ = [
+    "approve",
+    "compose",
+    "edit",
+    "is_by_hand",
+    "is_rejection",
+    "retry",
+    "send_back",
+    "settle_absent",
+    "settle_there",
+    "try_again",
+    "withdraw",
+]
 
-SEND = "surfaces.tasks.deliver_due"
 BY_HAND = "hand"
-REMEMBERED = 50  # of our last texts on an account are compared for repeats
 
 
 def compose(
@@ -41,24 +54,25 @@ def compose(
     now: datetime,
     agent: str = "",
     origin: str = BY_HAND,
+    parts: tuple[str, str, str] = ("", "", ""),
+    is_begun: bool = False,
+    read_at: datetime | None = None,
 ) -> Draft:
-    """Check the words and put them before a person. Writing one is a try."""
-    words = {"title": title.strip(), "text": _trimmed(text), "community": community.strip()}
-    _check_words(account, what, words)
-    _check_target(account, what, target)
-    draft = Draft(
-        account=account,
-        what=what,
-        target=target,
-        agent=agent,
-        origin=origin,
-        made_by=by,
-        made_at=now,
-        **words,
-    )
+    """Check the words and put them before a person. Writing one is a try.
+
+    `parts` are a voice's terms, pointer and exit. `is_begun`: the try was counted when the
+    voice was asked. `read_at`: when it read the thread; what moved since makes it stale.
+    """
+    words = trimmed(text, title, community)
+    check_words(account, what, words, is_new=True)
+    check_parts(parts)
+    check_target(account, what, target)
+    who = {"agent": agent, "origin": origin, "made_by": by, "made_at": read_at or now}
+    meant = dict(zip(("terms", "pointer", "exit"), parts, strict=True))
+    draft = Draft(account=account, what=what, target=target, **words, **meant, **who)
     try:
         with transaction.atomic():
-            _begin_try(draft)
+            _begin_try(draft, is_begun=is_begun)
             draft.save(force_insert=True)
             AuditEvent.objects.record("draft.composed", actor=by, subject=draft, origin=origin)
             _put_forward(draft, now=now)
@@ -71,105 +85,64 @@ def compose(
 
 def _put_forward(draft: Draft, *, now: datetime) -> None:
     """What a person wrote by hand waits for a person; a voice's words go by the mode."""
+    if draft.origin != BY_HAND and draft.account.mode == Mode.SHADOW:
+        _keep_in_shadow(draft)
+        return
     draft.advance(State.WAITING, why="A person looks at it first.")
     if draft.origin != BY_HAND and draft.account.mode == Mode.AUTO:
         approve(draft, digest=draft.digest(), by="mode:auto", now=now)
 
 
-def _trimmed(text: str) -> str:
-    return text.replace("\r\n", "\n").strip()
+def _keep_in_shadow(draft: Draft) -> None:
+    """Never approved, so no later change of the mode can send it."""
+    draft.advance(State.SHADOWED, why="Shadow: this would have been sent now.")
+    reopen(draft)
+    AuditEvent.objects.record("draft.shadowed", actor="mode:shadow", subject=draft)
 
 
-def _check_words(account: Account, what: str, words: dict[str, str]) -> None:
-    if what not in What.values:
-        raise BadInput(f"A draft is a reply, a comment or a post; {what!r} is none of them.")
-    found = problems(
-        text=words["text"],
-        title=words["title"],
-        is_post=what == What.POST,
-        traits=account.surface.traits,
-    )
-    if not found and _said_before(account, words["text"]):
-        found = ["The same words were said by this account already. Say it differently."]
-    if found:
-        raise BadInput(" ".join(found))
-
-
-def _said_before(account: Account, text: str) -> bool:
-    ours = Message.objects.filter(account=account).outgoing().alive().order_by("-created_at", "-id")
-    last = list(ours.values_list("content", flat=True)[:REMEMBERED])
-    coming = Draft.objects.filter(account=account).under_way().values_list("text", flat=True)
-    return text in {words.strip() for words in [*last, *coming]}
-
-
-def _check_target(account: Account, what: str, target: Message | None) -> None:
-    if what == What.POST:
-        if account.mode == Mode.OFF:
-            raise NotAllowed(f"{account.name} is off. Set another mode first.")
-        return
-    if target is None or target.account_id != account.pk:
-        raise BadInput("Choose a message of this account to answer.")
-    if (what == What.REPLY) == target.is_post:
-        raise BadInput("A reply answers a comment; a comment answers a post.")
-    if target.deleted_at:
-        raise NotAllowed("What you want to answer was deleted at the source.")
-    if target.spam_status == SpamStatus.SPAM:
-        raise NotAllowed("This is marked as spam. Unmark it before you answer it.")
-    if what == What.REPLY and target.children.filter(direction=Direction.OUTGOING).exists():
-        raise NotAllowed("This comment is answered already.")
-    deepest = account.surface.traits.max_depth
-    if deepest is not None and what == What.REPLY and depth_of(target) >= deepest:
-        raise NotAllowed("This comment is too deep for a reply here. Answer one above it.")
-
-
-DEPTH = """
-WITH RECURSIVE up(id, parent_id, depth) AS (
-    SELECT id, parent_id, 0 FROM messages WHERE id = %s
-    UNION ALL
-    SELECT m.id, m.parent_id, up.depth + 1 FROM messages m JOIN up ON m.id = up.parent_id
-    WHERE up.depth < 100
-) SELECT max(depth) FROM up
-"""
-
-
-def depth_of(comment: Message) -> int:
-    """How deep a comment stands; directly under the post is 0."""
-    with connection.cursor() as cursor:
-        cursor.execute(DEPTH, [comment.pk])
-        return int(cursor.fetchone()[0] or 0)
-
-
-def _begin_try(draft: Draft) -> None:
-    """Count the try with the comment, or say that there were enough."""
+def _begin_try(draft: Draft, *, is_begun: bool) -> None:
+    """Count the try with the comment, or say why there is none."""
     if draft.what != What.REPLY:
         return
+    facts = {"reply_status": ReplyStatus.PENDING, "reply_why": ""}
+    if is_begun:
+        closed = [ReplyStatus.SENT, ReplyStatus.FAILED]
+        if not draft.comment().alive().not_spam().exclude(reply_status__in=closed).update(**facts):
+            raise NotAllowed("This comment was settled while its answer was being written.")
+        return
     open_still = draft.comment().filter(reply_attempts__lt=MOST_TRIES)
-    if not open_still.update(
-        reply_attempts=F("reply_attempts") + 1, reply_status=ReplyStatus.PENDING, reply_why=""
-    ):
+    if not open_still.update(reply_attempts=F("reply_attempts") + 1, **facts):
         raise NotAllowed(
             f"This comment was tried {MOST_TRIES} times. Retry its last draft instead."
         )
+
+
+def is_by_hand(draft: Draft) -> bool:
+    """Written by a person here, not by a voice."""
+    return draft.origin == BY_HAND
 
 
 @transaction.atomic
 def edit(
     draft: Draft, *, text: str, title: str = "", community: str = "", by: str, now: datetime
 ) -> None:
-    """Change the words. An approved draft waits again: nobody approved these."""
-    words = {"title": title.strip(), "text": _trimmed(text), "community": community.strip()}
+    """Change the words. An approved draft waits again: nobody approved these.
+
+    Who edits has looked, so only what moves from now on makes it stale.
+    """
+    words = trimmed(text, title, community)
     if draft.state not in {State.WAITING, State.APPROVED}:
         raise NotAllowed(f"This draft is {draft.state}; only waiting words can be edited.")
-    found = problems(
-        text=words["text"],
-        title=words["title"],
-        is_post=draft.what == What.POST,
-        traits=draft.account.surface.traits,
-    )
-    if found:
-        raise BadInput(" ".join(found))
+    check_words(draft.account, draft.what, words)
     before = {"title": draft.title, "text": draft.text, "community": draft.community}
-    facts = words | {"why": "Edited; waits for a person.", "approved_digest": ""}
+    facts: dict[str, Any] = words | {
+        "why": "Edited; waits for a person.",
+        "approved_digest": "",
+        "judged": "",
+        "was_edited": draft.was_edited or (words != before and not is_by_hand(draft)),
+        "stale_why": "",
+        "stale_at": None,
+    }
     if draft.state == State.APPROVED:
         draft.advance(State.WAITING, **facts)
     else:
@@ -177,7 +150,7 @@ def edit(
     AuditEvent.objects.record("draft.edited", actor=by, subject=draft, before=before)
 
 
-def _note_unless_changed(draft: Draft, before: dict[str, str], facts: dict[str, str]) -> None:
+def _note_unless_changed(draft: Draft, before: dict[str, str], facts: dict[str, Any]) -> None:
     same = Draft.objects.filter(pk=draft.pk, state=draft.state, **before)
     if not same.update(**facts):
         raise StaleState("Somebody else changed this draft. Look at it again.")
@@ -186,13 +159,17 @@ def _note_unless_changed(draft: Draft, before: dict[str, str], facts: dict[str, 
 
 
 @transaction.atomic
-def approve(draft: Draft, *, digest: str, by: str, now: datetime) -> None:
-    """Let exactly these words out, to exactly this target; sending starts at once."""
+def approve(draft: Draft, *, digest: str, by: str, now: datetime, seen: str = "") -> None:
+    """Let exactly these words out, to exactly this target; sending starts at once.
+
+    `seen` is what the person was shown of how its surroundings moved.
+    """
     if draft.state not in UNDECIDED:
         # A page left open still has its button; what may be out already is not sent again by it.
         raise StaleState(f"This draft is {draft.state}; there is nothing to approve.")
-    if digest != _digest_now(draft):
-        raise StaleState("The words or what they answer changed since you looked. Look again.")
+    row = as_it_is(draft)
+    _check_seen(row, digest, seen)
+    anyway = {"anyway": row.stale_why} if row.stale_why else {}
     try:
         draft.advance(
             State.APPROVED,
@@ -201,76 +178,66 @@ def approve(draft: Draft, *, digest: str, by: str, now: datetime) -> None:
             decided_by=by,
             decided_at=now,
             why="",
+            judged=_thought_of(draft, by),
         )
     except IntegrityError as error:
         raise StaleState("Another answer to this comment is on its way.") from error
-    AuditEvent.objects.record("draft.approved", actor=by, subject=draft, digest=digest)
+    AuditEvent.objects.record("draft.approved", actor=by, subject=draft, digest=digest, **anyway)
     async_task(SEND)
 
 
-def _digest_now(draft: Draft) -> str:
-    """The digest of the row as it is, locked, not as somebody read it."""
-    row = Draft.objects.select_for_update(of=("self",)).select_related("target").get(pk=draft.pk)
-    return row.digest()
+def _check_seen(row: Draft, digest: str, seen: str) -> None:
+    if digest != row.digest():
+        raise StaleState("The words or what they answer changed since you looked. Look again.")
+    if row.stale_why and seen != row.stale_why:
+        raise StaleState(
+            f"What it answers moved on since it was written: {row.stale_why}"
+            " Look again, then approve."
+        )
+
+
+def _thought_of(draft: Draft, by: str) -> str:
+    """What a person's yes says of a voice's words; a mode's yes says nothing."""
+    if is_by_hand(draft) or by.startswith("mode:"):
+        return ""
+    return Judged.EDITED if draft.was_edited else Judged.AS_WRITTEN
 
 
 @transaction.atomic
 def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
-    """Take it back before it is sent; the comment is open again, with fresh tries if it failed."""
-    had_failed = draft.state == State.FAILED
+    """Take it back before it is sent; the comment is open again, with fresh tries if it failed.
+
+    Of a voice's words that no person had let out, an operator's no is a rejection.
+    """
+    had_failed, rejects = draft.state == State.FAILED, is_rejection(draft, by)
+    facts = {"judged": Judged.REJECTED} if rejects else {}
     draft.advance(
         State.WITHDRAWN,
         decided_by=by,
         decided_at=now,
         why=why.strip()[:400] or "Taken back by a person.",
+        **facts,
     )
     reopen(draft)
     if had_failed:
         draft.comment().exclude(reply_status=ReplyStatus.SENT).update(reply_attempts=0)
-    AuditEvent.objects.record("draft.withdrawn", actor=by, subject=draft, why=why)
+    action = "draft.rejected" if rejects else "draft.withdrawn"
+    AuditEvent.objects.record(action, actor=by, subject=draft, why=why)
 
 
-def retry(draft: Draft, *, by: str, now: datetime) -> None:
-    """Send a failed draft again: an operator gives the comment ten more tries."""
-    if draft.state != State.FAILED:
-        raise NotAllowed(f"This draft is {draft.state}; only a failed one can be retried.")
-    try:
-        with transaction.atomic():
-            _approve_again(draft, by=by, now=now, why="Retried by a person.")
-            draft.comment().update(reply_status=ReplyStatus.PENDING, reply_attempts=1, reply_why="")
-            AuditEvent.objects.record("draft.retried", actor=by, subject=draft)
-            async_task(SEND)
-    except IntegrityError as error:
-        raise StaleState("Another answer to this comment is on its way.") from error
+def is_rejection(draft: Draft, by: str) -> bool:
+    """Whether `by` taking it back says no to a voice's words; a failure says nothing of them."""
+    return by.startswith("operator:") and draft.state != State.FAILED and not is_by_hand(draft)
 
 
-def _approve_again(draft: Draft, *, by: str, now: datetime, why: str) -> None:
-    draft.advance(
-        State.APPROVED,
-        approved_digest=_digest_now(draft),
-        not_before=now,
-        decided_by=by,
-        decided_at=now,
-        why=why,
-        sendings=0,
-        looks=0,
-        absences=0,
-        needs_person=False,
-        remote_id="",
-        challenge=None,
-        asked_at=None,
-    )
-
-
-def settle_absent(draft: Draft, *, by: str, now: datetime) -> None:
-    """A person looked and it is not there: send it again."""
-    if draft.state != State.UNKNOWN or not draft.needs_person:
-        raise StaleState(f"This draft is {draft.state}; there is nothing to settle.")
-    with transaction.atomic():
-        AuditEvent.objects.record("draft.settled_absent", actor=by, subject=draft)
-        if draft.what == What.REPLY and not begin_try(draft):
-            why = f"Tried {MOST_TRIES} times. A person looked: it is not there."
-            give_up(draft, why, now=now, permanent=False)
-            return
-        _approve_again(draft, by=by, now=now, why="A person looked: it is not there.")
-        async_task(SEND)
+@transaction.atomic
+def send_back(draft: Draft, *, note: str, by: str, now: datetime) -> None:
+    """Ask the voice to write again, with a note; who wakes voices reads the ledger line."""
+    if is_by_hand(draft):
+        raise NotAllowed("A person wrote this by hand. Edit or withdraw it instead.")
+    if draft.state not in {State.WAITING, State.APPROVED}:
+        raise StaleState(f"This draft is {draft.state}; only waiting words can be sent back.")
+    note = checked_note(note)
+    draft.advance(State.WITHDRAWN, decided_by=by, decided_at=now, why=note, judged=Judged.SENT_BACK)
+    reopen(draft)
+    AuditEvent.objects.record("draft.sent_back", actor=by, subject=draft, why=note)

@@ -8,7 +8,6 @@ from zoneinfo import available_timezones
 from django import forms
 from django.contrib.auth.forms import PasswordChangeForm
 
-from surfaces import adapters
 from surfaces.models import Account, Operator
 from surfaces.models.account import Mode
 
@@ -70,39 +69,6 @@ def modes() -> forms.ChoiceField:
     return forms.ChoiceField(
         label="Mode", choices=Mode.choices, initial=Mode.REVIEW, widget=forms.RadioSelect
     )
-
-
-class ConnectForm(Dressed, forms.Form):
-    kind = forms.ChoiceField(label="Service", choices=adapters.kind_choices)
-    base_url = forms.CharField(
-        label="Address",
-        required=False,
-        max_length=300,
-        help_text="Empty: the service's usual one. Else that of the place we mean.",
-        widget=forms.TextInput(attrs={"placeholder": "https://…", "inputmode": "url"}),
-    )
-    agent = forms.CharField(
-        label="Agent",
-        max_length=64,
-        help_text="Short name of who will speak there: small letters, digits, dashes.",
-        widget=forms.TextInput(attrs=HANDLE),
-    )
-    handle = forms.CharField(
-        label="Handle",
-        required=False,
-        max_length=120,
-        help_text="Our name on the service. Empty: the service tells us.",
-        widget=forms.TextInput(attrs=HANDLE),
-    )
-    token = forms.CharField(
-        label="Credential",
-        required=False,
-        max_length=4000,
-        help_text="Kept encrypted and never shown again. The built-in hub needs none.",
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
-    every = minutes()
-    mode = modes()
 
 
 class AccountForm(Dressed, forms.ModelForm):  # type: ignore[type-arg]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from surfaces.models import Draft, Message
-from surfaces.models.draft import State
+from surfaces.models.draft import Judged, State
 from surfaces.models.message import MOST_TRIES, ReplyStatus, SpamStatus
 from surfaces.showing import span
 
@@ -15,6 +15,9 @@ DROPPED = {
     State.FAILED: "Draft failed",
     State.SHADOWED: "Draft kept in the shadow",
 }
+
+LEADS = {"Passed", "Held", "Waits"}  # a decision's sentence begins with one
+JUDGED = {Judged.REJECTED: "Draft rejected", Judged.SENT_BACK: "Draft sent back"}
 
 LIVE = {
     State.APPROVED: "Approved, not sent yet.",
@@ -41,6 +44,8 @@ def notes(message: Message, drafts: Sequence[Draft], maker: Draft | None = None)
         found += _reply(message, drafts)
     for draft in drafts:
         if lead := DROPPED.get(State(draft.state)):
+            if draft.state == State.WITHDRAWN and draft.judged:
+                lead = JUDGED.get(Judged(draft.judged), lead)
             by = f" by {_name(draft.decided_by)}" if draft.decided_by else ""
             found.append(Note(f"{lead}{by}.", draft.why, draft.pk))
     return found
@@ -82,16 +87,38 @@ def _reply(message: Message, drafts: Sequence[Draft]) -> list[Note]:
     if message.reply_status == ReplyStatus.SENT:
         return [Note("Answered.", "", live.pk if live else None)]
     if message.reply_status == ReplyStatus.FAILED:
-        why = message.reply_why or f"{message.reply_attempts} of {MOST_TRIES} tries used."
+        why = _decided(message)[1] or f"{message.reply_attempts} of {MOST_TRIES} tries used."
         return [Note("Not answered: it failed.", why)]
     if live:
         lead = LIVE.get(State(live.state), "Draft waits.")
         return [Note(lead, f"{live.why} {tries.capitalize()}.".strip(), live.pk)]
     if message.reply_status == ReplyStatus.PENDING:
-        return [Note("Being answered.", f"{message.reply_why} {tries.capitalize()}.".strip())]
+        lead, why = _decided(message)
+        return [Note(lead or "Being answered.", f"{why} {tries.capitalize()}.".strip())]
     if message.reply_why:
-        return [Note("Passed.", message.reply_why)]
+        lead, why = _decided(message)
+        return [Note(lead or "Passed.", why)]
     return [] if message.spam_status or message.deleted_at else [Note("", "Not answered yet.")]
+
+
+def _decided(message: Message) -> tuple[str, str]:
+    """A decision's sentence in two: "Waits: outside its hours." is "Waits.", "Outside its …"."""
+    lead, colon, rest = message.reply_why.partition(": ")
+    if colon and rest and lead in LEADS:
+        return f"{lead}.", f"{rest[0].upper()}{rest[1:]}"
+    return "", message.reply_why
+
+
+def may_retry(message: Message, drafts: Sequence[Draft]) -> bool:
+    """Whether a person may ask for an answer after all: it failed, or it was passed."""
+    if message.is_ours or message.is_post or message.deleted_at:
+        return False
+    if message.spam_status == SpamStatus.SPAM:
+        return False
+    if any(State(draft.state) not in DROPPED for draft in drafts):
+        return False
+    was_passed = not message.reply_status and message.reply_why.startswith("Passed: ")
+    return message.reply_status == ReplyStatus.FAILED or was_passed
 
 
 def _name(actor: str) -> str:

@@ -75,9 +75,9 @@ class Place:
         return capped(self.count)
 
 
-MESSAGE_ACTS = {"answer", "mark_spam", "mark_clean", "unmark"}
+MESSAGE_ACTS = {"answer", "mark_spam", "mark_clean", "unmark", "try_again"}
 DRAFT_ACTS = {
-    "approve", "edit", "withdraw", "retry", "settle_there", "settle_absent", "retract",
+    "approve", "edit", "withdraw", "send_back", "retry", "settle_there", "settle_absent", "retract",
 }  # fmt: skip
 # name, label, icon, key after "g", and the pages that belong to it
 PLACES = [
@@ -86,7 +86,7 @@ PLACES = [
     ("threads", "Threads", "thread", "t", {"thread"}),
     ("drafts", "Drafts", "pen", "d", {"draft", "new_post", *DRAFT_ACTS}),
     ("spam_filter", "Spam filter", "spam", "f", set[str]()),
-    ("surfaces", "Surfaces", "surface", "s", {"surface", "account", "change_account", "connect"}),
+    ("surfaces", "Surfaces", "surface", "s", {"surface", "account", "change_account"}),
     ("ledger", "Ledger", "ledger", "l", set[str]()),
 ]
 TABS = ["home", "messages", "drafts", "threads"]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet, Value
 from django.db.models.functions import Left
 
 from surfaces.errors import BadInput
 from surfaces.models import Draft, Message, Operator
-from surfaces.models.draft import State, What
+from surfaces.models.draft import UNDECIDED, State, What
 from surfaces.showing import span
 
 SIZE = 50
@@ -24,6 +24,7 @@ CANDIDATES = 20  # of our messages offered for "it is there"
 # The tabs: what they are called, the states they hold, and whether a person should count them.
 TABS = {
     "waiting": ("Waiting", [State.WAITING, State.COMPOSED], True),
+    "changed": ("Changed", [State.WAITING], True),
     "under_way": ("On its way", [State.APPROVED, State.SENDING], True),
     "unknown": ("Unknown", [State.UNKNOWN], True),
     "failed": ("Failed", [State.FAILED], True),
@@ -33,6 +34,7 @@ TABS = {
     "all": ("All", list(State), False),
 }
 FIRST = "waiting"
+CHANGED = "changed"  # of the waiting, those around which something moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +56,39 @@ class Page:
 
 def tabs() -> list[Tab]:
     """Every tab; those with work say how much, in one query that counts no further than 1,000."""
-    counted = [states for _, states, is_counted in TABS.values() if is_counted]
     parts = [
-        Draft.objects.filter(state=state).order_by().values_list("state")[:MOST_COUNTED]
-        for states in counted
+        _in_state(name, state).order_by().annotate(tab=Value(name)).values_list("tab")
+        for name, (_, states, is_counted) in TABS.items()
         for state in states
+        if is_counted
     ]
+    parts = [part[:MOST_COUNTED] for part in parts]
     found = Counter(row[0] for row in parts[0].union(*parts[1:], all=True))
-    result = []
-    for name, (label, states, is_counted) in TABS.items():
-        count = sum(found[state] for state in states)
-        words = f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
-        result.append(Tab(name, label, words if is_counted else ""))
-    return result
+    return [
+        Tab(name, label, _capped(found[name]) if is_counted else "")
+        for name, (label, _, is_counted) in TABS.items()
+    ]
+
+
+def _in_state(tab: str, state: State) -> QuerySet[Draft]:
+    return Draft.objects.stale() if tab == CHANGED else Draft.objects.filter(state=state)
+
+
+def _capped(count: int) -> str:
+    return f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
+
+
+def _held_by(tab: str) -> QuerySet[Draft]:
+    if tab == CHANGED:
+        return Draft.objects.stale()
+    return Draft.objects.all() if tab == "all" else Draft.objects.filter(state__in=TABS[tab][1])
 
 
 def page(tab: str, before: str = "", after: str = "") -> Page:
     """One page by key, newest first. Keys are ids, and garbage is no key."""
     note = "" if tab in TABS or not tab else "There is no such state; these are the waiting ones."
     tab = tab if tab in TABS else FIRST
-    label, states, _ = TABS[tab]
-    rows = Draft.objects.filter(state__in=states) if tab != "all" else Draft.objects.all()
+    rows = _held_by(tab)
     older, newer = _number(before), _number(after)
     start = newer if newer is not None else older
     if newer is not None:
@@ -90,7 +104,7 @@ def page(tab: str, before: str = "", after: str = "") -> Page:
     has_newer = start is not None if newer is None else is_full
     return Page(
         tab=tab,
-        label=label,
+        label=TABS[tab][0],
         rows=found,
         newer=urlencode({"state": tab, "after": found[0].pk}) if found and has_newer else "",
         older=urlencode({"state": tab, "before": found[-1].pk}) if found and has_older else "",
@@ -100,7 +114,15 @@ def page(tab: str, before: str = "", after: str = "") -> Page:
 
 def _listed(rows: QuerySet[Draft]) -> QuerySet[Draft]:
     """With what a row shows, and nothing long."""
-    heavy = ["text", "challenge", "account__sealed_credential", "account__cursor"]
+    heavy = [
+        "text",
+        "terms",
+        "pointer",
+        "exit",
+        "challenge",
+        "account__sealed_credential",
+        "account__cursor",
+    ]
     heavy += [f"target__{name}" for name in ("raw_json", "search", "content", "title")]
     return (
         rows.select_related("account__surface", "target")
@@ -126,8 +148,8 @@ def candidates(draft: Draft) -> list[Message]:
 
 
 def decided_before(draft: Draft, me: str, now: datetime) -> str:
-    """What somebody else decided, and how long ago; "" if nobody did."""
-    if not draft.decided_by or not draft.decided_at:
+    """What somebody else decided, and how long ago; "" if nobody did, or it waits again."""
+    if draft.state in UNDECIDED or not draft.decided_by or not draft.decided_at:
         return ""
     kind, _, name = draft.decided_by.partition(":")
     if kind == "operator":

@@ -30,6 +30,7 @@ class Node:
     drafts: list[Draft]  # not yet said, shown under it
     notes: list[margin.Note]
     may_answer: bool
+    may_retry: bool
     line: tree.Line | None = None  # None: the post itself
     answers: Message | None = None  # whom it answers, where its place does not show it
 
@@ -143,6 +144,7 @@ def _node(
         drafts=[draft for draft in about if draft.state in SHOWN],
         notes=margin.notes(message, about, makers.get(message.pk)),
         may_answer=is_open and (message.is_post or not (live or message.is_ours)),
+        may_retry=margin.may_retry(message, about),
         line=line,
         answers=(rows or {}).get(parent) if parent else None,
     )

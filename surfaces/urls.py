@@ -6,7 +6,6 @@ from django.urls import path
 
 from surfaces.views import (
     accounts,
-    connecting,
     doors,
     drafts,
     home,
@@ -34,6 +33,7 @@ urlpatterns = [
     path("messages/<int:pk>/clean", messages.mark_clean, name="mark_clean"),
     path("messages/<int:pk>/unmark", messages.unmark, name="unmark"),
     path("messages/<int:pk>/answer", messages.answer, name="answer"),
+    path("messages/<int:pk>/try_again", messages.try_again, name="try_again"),
     path("threads/", threads.threads, name="threads"),
     path("threads/<int:pk>/", threads.thread, name="thread"),
     #
@@ -43,13 +43,13 @@ urlpatterns = [
     path("drafts/<int:pk>/approve", drafts.approve, name="approve"),
     path("drafts/<int:pk>/edit", drafts.edit, name="edit"),
     path("drafts/<int:pk>/withdraw", drafts.withdraw, name="withdraw"),
+    path("drafts/<int:pk>/send_back", drafts.send_back, name="send_back"),
     path("drafts/<int:pk>/retry", drafts.retry, name="retry"),
     path("drafts/<int:pk>/settle_there", drafts.settle_there, name="settle_there"),
     path("drafts/<int:pk>/settle_absent", drafts.settle_absent, name="settle_absent"),
     path("drafts/<int:pk>/retract", drafts.retract, name="retract"),
     #
     path("surfaces/", accounts.surfaces, name="surfaces"),
-    path("surfaces/connect", connecting.connect, name="connect"),
     path("surfaces/<slug:slug>/", accounts.surface, name="surface"),
     path("surfaces/<slug:slug>/switch", accounts.switch_surface, name="switch_surface"),
     path("accounts/<int:pk>/", accounts.account, name="account"),

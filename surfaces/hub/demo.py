@@ -1,7 +1,7 @@
 """Make a small believable community to try the program on, and take it away again.
 
 The demo's people are marked (`is_demo`), and whatever they wrote is the demo's.
-Its account is the one that speaks as one of them. Nothing else is ever touched:
+Its accounts are those that speak as one of them. Nothing else is ever touched:
 where somebody real took part, the demo stays and says who.
 """
 
@@ -35,8 +35,7 @@ from surfaces.models import (
 from surfaces.models.account import Mode, State
 
 ACTOR = "demo"
-US = "gabriel"
-ACCOUNT = f"{US}@hub"
+OURS = ("gabriel", "iris")  # those of its people whom we speak as
 SURFACE = "hub-demo"
 KIND = "hub"
 TALK = Path(__file__).with_name("demo.toml")
@@ -81,8 +80,8 @@ def real_data() -> str:
 
 
 @transaction.atomic
-def make(*, now: datetime) -> Account:
-    """Make the community and our account in it, all or nothing."""
+def make(*, now: datetime) -> list[Account]:
+    """Make the community and our accounts in it, all or nothing."""
     if found := real_data():
         raise NotAllowed(f"This database is in use ({found}); a demo belongs into an empty one.")
     told = talk()
@@ -94,7 +93,7 @@ def make(*, now: datetime) -> Account:
         author, key = community.join(**person, is_demo=True, now=now - OPENED)
         authors[author.name], keys[author.name] = author, key
     _speak(told["post"], authors, now=now)
-    return _account(keys[US], now=now)
+    return [_account(name, keys[name], now=now) for name in OURS]
 
 
 def _speak(posts: list[dict[str, Any]], authors: dict[str, HubAuthor], *, now: datetime) -> None:
@@ -129,15 +128,15 @@ def _utterances(posts: list[dict[str, Any]], *, now: datetime) -> Iterator[Utter
             yield Utterance(at=at, thread=thread, place=place, said=said)
 
 
-def _account(key: str, *, now: datetime) -> Account:
+def _account(name: str, key: str, *, now: datetime) -> Account:
     surface, _ = Surface.objects.get_or_create(
         kind=KIND, base_url="", defaults={"slug": SURFACE, "name": "Demo hub"}
     )
     account = Account(
         surface=surface,
-        name=ACCOUNT,
-        handle=US,
-        remote_id=US,
+        name=f"{name}@{surface.slug}",
+        handle=name,
+        remote_id=name,
         mode=Mode.REVIEW,
         every=1,
         next_watch_at=now + FIRST_ROUND_LATEST,
@@ -148,15 +147,6 @@ def _account(key: str, *, now: datetime) -> Account:
     account.save(force_insert=True)
     AuditEvent.objects.record("demo.made", actor=ACTOR, subject=account)
     return account
-
-
-def answers(account: Account) -> Iterator[tuple[Message, str]]:
-    """The questions that the demo has an answer to, as far as they are read, with the answer."""
-    for draft in talk()["draft"]:
-        asked = Message.objects.filter(account=account).awaiting_reply()
-        message = asked.filter(content__startswith=draft["answers"]).first()
-        if message:
-            yield message, draft["text"]
 
 
 # ── taking away ───────────────────────────────────────────────────────────

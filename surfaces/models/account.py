@@ -11,12 +11,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
+from surfaces import sealing
 from surfaces.errors import AuthFailed
 from surfaces.models.surface import Surface
 
@@ -151,24 +150,22 @@ class Account(models.Model):
     @property
     def credential(self) -> str:
         """The token in the clear. Hand it to an adapter, and to nothing else."""
-        if not self.sealed_credential:
-            return ""
         try:
-            return _box().decrypt(bytes(self.sealed_credential)).decode()
-        except InvalidToken:
+            return sealing.opened(self.sealed_credential)
+        except sealing.InvalidToken:
             return self._credential_now()
 
     def _credential_now(self) -> str:
         """Keys may have been rotated since this row was read: look at the row again."""
         self.refresh_from_db(fields=["sealed_credential"])
         try:
-            return _box().decrypt(bytes(self.sealed_credential)).decode()
-        except InvalidToken as error:
+            return sealing.opened(self.sealed_credential)
+        except sealing.InvalidToken as error:
             raise BadCredential(f"the credential of {self.name} needs a key we lost") from error
 
     def seal(self, token: str) -> bytes:
         """Return `token` encrypted under the newest key. Assign it; save with update_fields."""
-        return _box().encrypt(token.encode()) if token else b""
+        return sealing.sealed(token)
 
     def becomes(
         self,
@@ -202,12 +199,3 @@ class Account(models.Model):
         Account.objects.filter(pk=self.pk).update(challenges_failed=F("challenges_failed") + 1)
         self.refresh_from_db(fields=["challenges_failed"])
         return self.challenges_failed
-
-
-def _box() -> MultiFernet:
-    return MultiFernet([Fernet(key) for key in settings.READ_CREDENTIAL_KEYS()])
-
-
-def resealed(sealed: bytes) -> bytes:
-    """Return the same credential under the newest key."""
-    return _box().rotate(sealed)

@@ -39,8 +39,8 @@ class AuditQuerySet(models.QuerySet["AuditEvent"]):
 
 
 def name_of(row: models.Model) -> str:
-    """How the ledger names a row, e.g. `draft:12`."""
-    return f"{row._meta.model_name}:{row.pk}"
+    """How the ledger names a row, e.g. `draft:12`, or `agent:iris` where it has a name."""
+    return getattr(row, "ledger_name", "") or f"{row._meta.model_name}:{row.pk}"
 
 
 class AuditEvent(models.Model):

@@ -53,6 +53,15 @@ UNDECIDED = [State.COMPOSED, State.WAITING]
 UNDER_WAY = [State.APPROVED, State.SENDING, State.UNKNOWN]
 
 
+class Judged(models.TextChoices):
+    """What a person thought of a voice's words."""
+
+    AS_WRITTEN = "as_written", "Approved as written"
+    EDITED = "edited", "Approved with edits"
+    REJECTED = "rejected", "Rejected"
+    SENT_BACK = "sent_back", "Sent back with a note"
+
+
 class What(models.TextChoices):
     REPLY = "reply", "Reply to a comment"
     COMMENT = "comment", "Comment on a post"
@@ -89,6 +98,13 @@ class DraftQuerySet(models.QuerySet["Draft"]):
     def needing_person(self) -> Self:
         return self.filter(state=State.UNKNOWN, needs_person=True)
 
+    def stale(self) -> Self:
+        """Waiting, while what they answer moved on."""
+        return self.waiting().exclude(stale_why="")
+
+    def by_agent(self, slug: str) -> Self:
+        return self.filter(agent=slug)
+
     def failed(self) -> Self:
         """Given up; a person may try again or withdraw."""
         return self.filter(state=State.FAILED)
@@ -108,6 +124,10 @@ class Draft(models.Model):
     community = models.CharField(max_length=200, blank=True)
     agent = models.CharField(max_length=64, blank=True, help_text="Slug of who speaks, if any.")
     origin = models.CharField(max_length=40, default="hand", help_text="hand, or a voice's name.")
+    # What a voice meant: which game we are in, what it touches, how to go on or stop.
+    terms = models.TextField(blank=True)
+    pointer = models.TextField(blank=True)
+    exit = models.TextField(blank=True)
 
     state = models.CharField(max_length=10, choices=State, default=State.COMPOSED)
     made_by = models.CharField(max_length=120)
@@ -116,6 +136,11 @@ class Draft(models.Model):
     decided_at = models.DateTimeField(null=True, blank=True)
     approved_digest = models.CharField(max_length=64, blank=True)
     why = models.TextField(blank=True, help_text="Why it is in this state, for people.")
+    judged = models.CharField(max_length=10, choices=Judged, blank=True)
+    was_edited = models.BooleanField(default=False)
+    # What moved around it while it waited. Approving then asks to look again.
+    stale_why = models.TextField(blank=True)
+    stale_at = models.DateTimeField(null=True, blank=True)
 
     not_before = models.DateTimeField(null=True, blank=True)
     sendings = models.PositiveSmallIntegerField(default=0)  # requests that may have reached it
@@ -155,6 +180,10 @@ class Draft(models.Model):
                 name="draft_state_is_known", condition=Q(state__in=State.values)
             ),
             models.CheckConstraint(
+                name="draft_judged_is_known",
+                condition=Q(judged="") | Q(judged__in=Judged.values),
+            ),
+            models.CheckConstraint(
                 name="draft_target_fits_what",
                 condition=Q(what="post", target=None)
                 | Q(what__in=["reply", "comment"], target__isnull=False),
@@ -184,6 +213,11 @@ class Draft(models.Model):
             ),
             # For `to_look_for`.
             models.Index(name="draft_unknown", fields=["look_at"], condition=Q(state="unknown")),
+            # For one agent's limits and its last verdicts.
+            models.Index(name="draft_of_agent", fields=["agent", "-id"], condition=~Q(agent="")),
+            models.Index(
+                name="draft_agent_sent", fields=["agent", "sent_at"], condition=~Q(agent="")
+            ),
             # For the drafts page, by state.
             models.Index(name="draft_by_state", fields=["state", "-id"]),
         ]

@@ -11,9 +11,10 @@ from urllib.parse import urlencode, urlsplit
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
-from surfaces.models import Message
+from surfaces import pointing
+from surfaces.models import Draft, Message
 
 register = template.Library()
 
@@ -69,6 +70,32 @@ def spoken(text: str) -> SafeString:
         parts.insert(0, ("", before))
     rows = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", parts)
     return format_html('<dl class="as-sent parts" dir="auto">{}</dl>', rows)
+
+
+@register.simple_tag
+def voiced(draft: Draft, to: Message | None) -> SafeString:
+    """A draft as it will be sent; a voice's parts named in the margin, what it quotes marked."""
+    meant = zip(PARTS, (draft.terms, draft.pointer, draft.exit), strict=True)
+    parts = pointing.laid_out(draft.text, meant)
+    if not any(name for name, _ in parts):
+        return spoken(draft.text)
+    there = pointing.standing(pointing.quotes(draft.pointer), to.content if to else "")
+    rows = [(name, _marked(words, there)) for name, words in parts]
+    shown = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", rows)
+    return format_html('<dl class="as-sent parts" dir="auto">{}</dl>', shown)
+
+
+def _marked(words: str, passages: list[str]) -> SafeString:
+    pieces = pointing.cut(words, pointing.spans(words, passages))
+    shown = [format_html("<mark>{}</mark>", w) if is_marked else w for is_marked, w in pieces]
+    return format_html_join("", "{}", ((piece,) for piece in shown))
+
+
+@register.simple_tag
+def pointed(text: str, draft: Draft) -> SafeString:
+    """A stranger's words made safe, with the passage marked that the draft points at."""
+    words = pointing.said_with_marks(text, pointing.quotes(draft.pointer))
+    return mark_safe(words)  # noqa: S308 - sanitised by `showing.said`
 
 
 @register.simple_tag

@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from surfaces import delivery, drafting, pausing, queueing, timeline, toasts
+from surfaces import delivery, drafting, pausing, queueing, surroundings, timeline, toasts
 from surfaces.doors import may_decide
-from surfaces.errors import IllegalMove, RuleBroken, StaleState
+from surfaces.errors import BadInput, IllegalMove, RuleBroken, StaleState
 from surfaces.models import Draft
 from surfaces.models.draft import State, What
 from surfaces.post_form import PostForm
@@ -43,9 +43,9 @@ def draft(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @may_decide
 def approve(request: OperatorRequest, pk: int) -> HttpResponse:
-    digest = _posted(request, "digest")
+    digest, seen = _posted(request, "digest"), _posted(request, "seen")
     return _act(request, pk, lambda row, by, now: drafting.approve(
-        row, digest=digest, by=by, now=now), "Approved.")  # fmt: skip
+        row, digest=digest, seen=seen, by=by, now=now), "Approved.")  # fmt: skip
 
 
 @require_POST
@@ -64,8 +64,21 @@ def edit(request: OperatorRequest, pk: int) -> HttpResponse:
 @may_decide
 def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
     why = _posted(request, "why") or _posted(request, "reason")
-    return _act(request, pk, lambda row, by, now: drafting.withdraw(
-        row, why=why, by=by, now=now), "Withdrawn. It will not be sent.")  # fmt: skip
+
+    def take_back(row: Draft, by: str, now: datetime) -> None:
+        if not why and drafting.is_rejection(row, by):
+            raise BadInput("Rejecting needs a reason. Choose one or write your own.")
+        drafting.withdraw(row, why=why, by=by, now=now)
+
+    return _act(request, pk, take_back, "Withdrawn. It will not be sent.", {"why": why})
+
+
+@require_POST
+@may_decide
+def send_back(request: OperatorRequest, pk: int) -> HttpResponse:
+    note = _posted(request, "note")
+    return _act(request, pk, lambda row, by, now: drafting.send_back(
+        row, note=note, by=by, now=now), "Sent back with your note.", {"note": note})  # fmt: skip
 
 
 @require_POST
@@ -182,6 +195,8 @@ def _shown(
         "leaves": row.state in {State.APPROVED, State.SENDING} and is_fresh and not held,
         "trouble": trouble,
         "typed": typed,
+        "around": surroundings.of_draft(row),
+        "by_hand": drafting.is_by_hand(row),
         "steps": timeline.of_draft(row),
         "can_retract": delivery.can_retract(row),
         "candidates": queueing.candidates(row) if is_lost else [],

@@ -78,6 +78,16 @@ def unmark(request: OperatorRequest, pk: int) -> HttpResponse:
     return _judged(request, found)
 
 
+@require_POST
+@may_decide
+def try_again(request: OperatorRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(Message.objects.defer("raw_json", "search"), pk=pk)
+    with sentences(request):
+        drafting.try_again(found, by=request.user.actor, now=timezone.now())
+        toasts.say(request, f"The comment by {_name(found)} has ten fresh tries.")
+    return _judged(request, found)
+
+
 def _mark(request: OperatorRequest, pk: int, *, is_spam: bool) -> HttpResponse:
     found = get_object_or_404(Message.objects.defer("raw_json", "search"), pk=pk)
     with sentences(request):

@@ -28,7 +28,7 @@ def html(client: Client, name: str, *args: Any) -> str:
 def test_no_surface_is_said_with_one_next_step(admin: Client):
     page = html(admin, "surfaces")
     assert "No surface is connected" in page
-    assert reverse("surfaces:connect") in page
+    assert reverse("dialogue:connect") in page
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,6 @@ def test_the_credential_is_never_shown(admin: Client):
     for page in (
         html(admin, "account", account.pk),
         html(admin, "surfaces"),
-        html(admin, "connect"),
         admin.get(f"/admin/surfaces/account/{account.pk}/change/").content.decode(),
     ):
         assert "moltbook_secret_123" not in page
@@ -126,11 +125,11 @@ def test_a_value_out_of_bounds_is_refused_with_its_bounds(admin: Client):
     assert account.every == 5
 
 
-@pytest.mark.parametrize("name", ["change_account", "switch_surface", "connect"])
+@pytest.mark.parametrize("name", ["change_account", "switch_surface"])
 def test_only_administrators_manage(desk: Client, name: str):
     account = make_account()
     args = {"change_account": [account.pk], "switch_surface": [account.surface.slug]}
-    response = desk.post(reverse(f"surfaces:{name}", args=args.get(name, [])), {"every": 9})
+    response = desk.post(reverse(f"surfaces:{name}", args=args[name]), {"every": 9})
     assert response.status_code == 403
     assert "Only administrators" in response.content.decode()
 
@@ -180,31 +179,3 @@ def test_pausing_an_account_from_its_page_is_seen_there(desk: Client):
     page = html(desk, "account", account.pk)
     assert "“rest”" in page
     assert "Resume sending" in page
-
-
-def test_connecting_never_gives_the_token_back(admin: Client):
-    response = admin.post(
-        reverse("surfaces:connect"),
-        {
-            "kind": "moltbook",
-            "agent": "Not A Slug!",
-            "token": "tok-77",
-            "every": 5,
-            "mode": "review",
-        },
-    )
-    assert response.status_code == 422
-    assert "Not saved" in response.content.decode()
-    assert "tok-77" not in response.content.decode()
-    assert not Account.objects.exists()
-
-
-def test_connecting_makes_an_account_that_waits_for_a_person_by_default(admin: Client):
-    response = admin.post(
-        reverse("surfaces:connect"),
-        {"kind": "moltbook", "agent": "iris", "token": "tok-77", "every": 5, "mode": "review"},
-    )
-    account = Account.objects.get()
-    assert response.url == reverse("surfaces:account", args=[account.pk])
-    assert account.mode == "review"
-    assert account.credential == "tok-77"

@@ -33,6 +33,32 @@ def test_composing_counts_a_try_and_waits_for_a_person():
     )
 
 
+def test_a_try_that_was_counted_when_the_voice_was_asked_is_not_counted_again():
+    question = make_message(reply_attempts=10, reply_status="pending")
+    draft = reply(question, is_begun=True, parts=("one", "two", "three"), origin="scripted")
+    question.refresh_from_db()
+    assert (question.reply_attempts, question.reply_status) == (10, "pending")
+    assert (draft.terms, draft.pointer, draft.exit) == ("one", "two", "three")
+
+
+@pytest.mark.parametrize(
+    "settled",
+    [
+        {"reply_status": "sent"},
+        {"reply_status": "failed"},
+        {"spam_status": "spam"},
+        {"deleted_at": NOON},
+    ],
+    ids=lambda settled: next(iter(settled)),
+)
+def test_what_was_settled_while_the_voice_wrote_gets_no_draft(settled: dict):
+    question = make_message(reply_attempts=1, reply_status="pending")
+    Message.objects.filter(pk=question.pk).update(**settled)
+    with pytest.raises(NotAllowed, match="settled while its answer was being written"):
+        reply(question, is_begun=True)
+    assert not Draft.objects.exists()
+
+
 def test_a_comment_has_one_live_answer():
     question = make_message()
     reply(question)
@@ -56,6 +82,7 @@ def test_a_withdrawn_draft_leaves_the_question_open():
         ({"text": "x" * 10_001}, "takes 10,000"),
         ({"text": "a\x00b"}, "control characters"),
         ({"text": "half \ud800 one"}, "half a character"),
+        ({"parts": ("", "a\x00b", "")}, "control characters"),
         ({"text": "my key is moltbook_sk_0123456789abcdef0123"}, "key or a token"),
     ],
 )
@@ -146,22 +173,6 @@ def test_two_editors_do_not_overwrite_each_other():
     assert draft.text == "Mira's words"
 
 
-def test_a_failed_draft_is_retried_with_fresh_tries():
-    draft = make_draft(
-        state="failed", target=make_message(reply_attempts=10, reply_status="failed")
-    )
-    drafting.retry(draft, by=MIRA, now=NOON)
-    draft.refresh_from_db()
-    assert (draft.state, draft.target.reply_attempts) == ("approved", 1)
-
-
-def test_a_failed_draft_is_not_retried_beside_a_live_one():
-    failed = make_draft(state="failed")
-    make_draft(target=failed.target)
-    with pytest.raises(StaleState):
-        drafting.retry(failed, by=MIRA, now=NOON)
-
-
 def test_a_post_needs_a_title_and_no_target():
     account = make_account()
     with pytest.raises(BadInput, match="title"):
@@ -242,14 +253,23 @@ def test_a_withdrawn_failure_leaves_the_question_open_for_another_answer():
     assert reply(question, "by hand").state == "waiting"
 
 
-def test_not_there_after_the_tenth_try_is_a_failure_that_can_be_retried():
-    question = make_message(reply_attempts=10, reply_status="pending")
-    draft = make_draft(target=question)
-    Draft.objects.filter(pk=draft.pk).update(state="unknown", needs_person=True)
-    draft.refresh_from_db()
-    drafting.settle_absent(draft, by=MIRA, now=NOON)
-    draft.refresh_from_db()
-    assert draft.state == "failed"
-    assert "not there" in draft.why
-    drafting.retry(draft, by=MIRA, now=NOON)
+# ── what moved around it ──────────────────────────────────────────────────
+
+
+def test_a_stale_draft_is_approved_only_by_who_saw_what_moved():
+    draft = make_draft()
+    seen = draft.digest()
+    Draft.objects.update(stale_why="@ana wrote again in this thread.", stale_at=NOON)
+    for shown in ("", "The comment was edited at the source."):
+        with pytest.raises(StaleState, match="moved on since it was written: @ana wrote again"):
+            drafting.approve(draft, digest=seen, seen=shown, by=MIRA, now=NOON)
+    drafting.approve(draft, digest=seen, seen="@ana wrote again in this thread.", by=MIRA, now=NOON)
     assert draft.state == "approved"
+
+
+def test_who_edits_has_looked():
+    draft = make_draft(stale_why="@ana wrote again in this thread.", stale_at=NOON)
+    drafting.edit(draft, text="better words", by=MIRA, now=NOON)
+    draft.refresh_from_db()
+    assert (draft.stale_why, draft.stale_at) == ("", None)
+    drafting.approve(draft, digest=draft.digest(), by=MIRA, now=NOON)

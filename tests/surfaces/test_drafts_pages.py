@@ -1,104 +1,13 @@
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from surfaces import drafting, pausing
-from surfaces.models import AuditEvent, Draft, Message
-from tests.factories import (
-    NOON,
-    make_account,
-    make_approved,
-    make_draft,
-    make_message,
-    make_operator,
-    make_post,
-)
+from surfaces import drafting
+from tests.factories import NOON, make_approved, make_draft, make_message, make_post
+from tests.surfaces.draft_pages import make_voiced, page_of, queries, text
 
 pytestmark = pytest.mark.django_db
-LIST = "/drafts/"
-HTMX = {"HTTP_HX_REQUEST": "true"}
-MEGABYTES = "x" * 2_000_000
-
-
-def text(response) -> str:
-    return response.content.decode()
-
-
-def page_of(draft: Draft) -> str:
-    return f"/drafts/{draft.pk}/"
-
-
-def do(desk, draft: Draft, verb: str, **given):
-    return desk.post(f"/drafts/{draft.pk}/{verb}", given)
-
-
-def state(draft: Draft) -> str:
-    draft.refresh_from_db()
-    return draft.state
-
-
-def make_unknown(**given) -> Draft:
-    return make_draft(**({"state": "unknown", "needs_person": True, "asked_at": NOON} | given))
-
-
-# ── the list ──────────────────────────────────────────────────────────────
-
-
-def test_nothing_waiting_says_what_to_do_next(desk):
-    page = text(desk.get(LIST))
-    assert "Nothing waits for you" in page
-    assert "/messages/?waiting=1" in page
-
-
-def test_tabs_count_what_a_person_should_know(desk):
-    make_draft()
-    make_draft()
-    make_draft(state="failed")
-    page = text(desk.get(LIST))
-    assert 'Waiting <span class="n num">2</span>' in page
-    assert 'Failed <span class="n num">1</span>' in page
-
-
-@pytest.mark.parametrize("name", ["unknown", "failed", "sent", "withdrawn", "shadowed", "all"])
-def test_each_state_has_its_tab_and_its_empty_sentence(desk, name):
-    assert desk.get(LIST, {"state": name}).status_code == 200
-    given = {"sent_at": NOON} if name == "sent" else {}
-    make_draft(text="To be found", state="waiting" if name == "all" else name, **given)
-    assert "To be found" in text(desk.get(LIST, {"state": name}))
-
-
-@pytest.mark.parametrize("query", ["state=purple", "before=x", "after=%00", "before=-1",
-                                   "before=99999999999999999999"])  # fmt: skip
-def test_a_broken_query_shows_what_waits(desk, query):
-    make_draft(text="Still here")
-    assert "Still here" in text(desk.get(f"{LIST}?{query}"))
-
-
-def test_pages_follow_one_another_by_key(desk):
-    target = make_post()
-    ids = [make_draft(what="comment", target=target).pk for _ in range(60)][::-1]
-    first = text(desk.get(LIST))
-    assert f'"/drafts/{ids[0]}/"' in first
-    assert f'"/drafts/{ids[55]}/"' not in first
-    second = text(desk.get(LIST, {"state": "waiting", "before": ids[49]}))
-    assert f'"/drafts/{ids[55]}/"' in second
-    assert f"after={ids[50]}" in second
-
-
-def test_the_queries_of_the_list_do_not_grow_with_its_rows(desk):
-    make_draft()
-    few = _queries(desk, LIST)
-    for _ in range(20):
-        make_draft()
-    assert _queries(desk, LIST) == few <= 8
-
-
-# ── one draft ─────────────────────────────────────────────────────────────
+TERMS, POINTER, EXIT = "It is a game of names.", "Your “good morning” stays.", "Or leave it."
 
 
 def test_the_comment_stands_beside_the_draft(desk):
@@ -116,209 +25,10 @@ def test_strangers_words_and_ours_stay_words(desk):
     assert "&lt;script&gt;b()&lt;/script&gt;" in page
 
 
-def test_approving_names_what_was_seen_and_says_it_leaves(desk):
-    draft = make_draft()
-    response = do(desk, draft, "approve", digest=draft.digest())
-    assert response.url == page_of(draft)
-    assert state(draft) == "approved"
-    assert "Approved. It leaves now." in text(desk.get(response.url))
-
-
-def test_words_that_changed_since_are_not_approved(desk, noon):
-    draft = make_draft()
-    seen = draft.digest()
-    drafting.edit(draft, text="Other words.", by="operator:jonas", now=noon)
-    response = do(desk, draft, "approve", digest=seen)
-    assert response.status_code == 409
-    assert state(draft) == "waiting"
-    assert "changed since you looked" in text(response)
-    assert "Other words." in text(response)
-
-
-def test_the_second_operator_is_told_what_the_first_decided(desk):
-    draft = make_draft()
-    make_operator(username="jonas", first_name="Jonas")
-    earlier = timezone.now() - timedelta(seconds=4)
-    drafting.withdraw(draft, by="operator:jonas", now=earlier, why="Off topic")
-    response = do(desk, draft, "approve", digest=draft.digest())
-    assert response.status_code == 409
-    page = text(response)
-    assert "Jonas decided this" in page
-    assert "before you: it is withdrawn." in page
-
-
-def test_a_forged_step_is_refused_with_a_sentence(desk):
-    draft = make_draft(state="sent", sent_at=NOON)
-    for verb in ["approve", "edit", "withdraw", "retry", "settle_there", "settle_absent"]:
-        response = do(desk, draft, verb, text="x", digest="x", typed_id="x")
-        assert response.status_code in {409, 422}, verb
-        assert "Not done" in text(response)
-    assert state(draft) == "sent"
-
-
-def test_an_approval_from_a_page_left_open_repeats_nothing(desk):
-    """Jonas approved it, the sending is in doubt, and Mira's page still has its button."""
-    draft = make_unknown(approved_digest="x", not_before=NOON, decided_by="operator:jonas",
-                         decided_at=NOON)  # fmt: skip
-    response = do(desk, draft, "approve", digest=draft.digest())
-    assert response.status_code == 409
-    assert state(draft) == "unknown"
-
-
-def test_edited_words_wait_again(desk):
-    draft = make_approved()
-    do(desk, draft, "edit", text="Better words.")
-    assert state(draft) == "waiting"
-    assert draft.text == "Better words."
-
-
-def test_a_posts_title_and_community_are_edited_with_it(desk):
-    draft = make_draft(what="post", title="Old", community="a")
-    do(desk, draft, "edit", text="Text", title="New", community="b")
-    draft.refresh_from_db()
-    assert (draft.title, draft.community) == ("New", "b")
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"text": "   "},
-        {"text": "a\0b"},
-        {"text": MEGABYTES},
-        {"text": "fine", "title": MEGABYTES},
-        {"text": "fine", "title": "fine", "community": MEGABYTES},
-    ],
-    ids=["empty", "NUL", "2 MB", "2 MB title", "2 MB community"],
-)
-def test_an_edit_that_cannot_be_said_is_refused_and_kept(desk, given):
-    draft = make_draft(what="post", title="Old", text="Old words.")
-    response = do(desk, draft, "edit", **({"title": "Old", "community": ""} | given))
-    page = text(response)
-    assert response.status_code == 422
-    assert "Not done" in page
-    assert all(value in page for value in given.values())
-    draft.refresh_from_db()
-    assert draft.text == "Old words."
-
-
-def test_an_edit_over_somebody_elses_is_stopped_and_kept(desk, noon):
-    draft = make_draft()
-    begun = draft.digest()
-    drafting.edit(draft, text="Jonas wrote this.", by="operator:jonas", now=noon)
-    response = do(desk, draft, "edit", text="Mira wrote this.", digest=begun)
-    page = text(response)
-    assert response.status_code == 409
-    assert "Jonas wrote this." in page
-    assert "Mira wrote this." in page
-    assert "draft.edited" not in set(
-        AuditEvent.objects.filter(actor="operator:mira").values_list("action", flat=True)
-    )
-
-
-def test_withdrawing_keeps_the_reason(desk):
-    draft = make_draft()
-    do(desk, draft, "withdraw", reason="Off topic", why="")
-    assert state(draft) == "withdrawn"
-    assert draft.why == "Off topic"
-
-
-@pytest.mark.parametrize("why", ["a\0b", MEGABYTES], ids=["NUL", "2 MB"])
-def test_no_reason_breaks_the_withdrawal(desk, why):
-    draft = make_draft()
-    do(desk, draft, "withdraw", why=why)
-    assert state(draft) == "withdrawn"
-
-
-def test_a_failed_draft_says_why_and_can_be_retried(desk):
-    draft = make_draft(state="failed", why="The sign-in expired.")
-    page = text(desk.get(page_of(draft)))
-    assert "It was not sent." in page
-    assert "The sign-in expired." in page
-    do(desk, draft, "retry")
-    assert state(draft) == "approved"
-
-
-def test_a_lost_sending_is_settled_by_picking_our_message(desk):
-    draft = make_unknown()
-    ours = make_message(post=draft.target.post, direction="outgoing", content="Yes, and …")
-    page = text(desk.get(page_of(draft)))
-    assert f'value="{ours.remote_id}"' in page
-    do(desk, draft, "settle_there", remote_id=ours.remote_id)
-    assert state(draft) == "sent"
-
-
-def test_a_lost_sending_is_settled_by_its_id(desk):
-    draft = make_unknown()
-    do(desk, draft, "settle_there", typed_id=" c-77 ")
-    assert state(draft) == "sent"
-    assert Message.objects.filter(remote_id="c-77").exists()
-
-
-@pytest.mark.parametrize("given", ["", "\0", MEGABYTES], ids=["none", "NUL", "2 MB"])
-def test_an_id_that_is_none_is_asked_for_again(desk, given):
-    draft = make_unknown()
-    response = do(desk, draft, "settle_there", typed_id=given)
-    assert response.status_code == 422
-    assert "Paste the id" in text(response)
-    assert state(draft) == "unknown"
-
-
-def test_a_lost_post_can_be_settled_too(desk):
-    draft = make_unknown(what="post", title="Lost", account=make_account())
-    page = text(desk.get(page_of(draft)))
-    assert "Send it again" in page
-    do(desk, draft, "settle_absent")
-    assert state(draft) == "approved"
-
-
-def test_while_we_look_there_is_nothing_to_press(desk):
-    page = text(desk.get(page_of(make_unknown(needs_person=False, look_at=NOON))))
-    assert "Nothing to decide yet" in page
-    assert "settle_absent" not in page
-
-
-def test_where_the_service_cannot_delete_the_page_says_so(desk, monkeypatch):
-    target = make_message()
-    ours = make_message(post=target.post, direction="outgoing")
-    draft = make_draft(target=target, state="sent", sent_at=NOON, message=ours)
-    page = text(desk.get(page_of(draft)))
-    can = "comment" in draft.account.surface.traits.can_delete
-    assert ("Take back…" in page) is can
-    assert ("no way to delete" in page) is not can
-
-
-def test_htmx_swaps_the_whole_draft_and_brings_the_toast(desk):
-    draft = make_draft()
-    given = {"digest": draft.digest()}
-    page = text(desk.post(f"/drafts/{draft.pk}/approve", given, **HTMX))
-    assert page.lstrip().startswith('<article id="item"')
-    assert 'hx-swap-oob="true"' in page
-    assert "Approved. It leaves now." in page
-    assert "<html" not in page
-
-
-def test_keys_are_on_the_buttons(desk):
-    page = text(desk.get(page_of(make_draft())))
-    assert all(f'data-key="{key}"' in page for key in "aew")
-
-
 def test_the_next_that_waits_is_one_step_away(desk):
     first, second = make_draft(), make_draft()
     assert page_of(second) in text(desk.get(page_of(first)))
     assert page_of(first) in text(desk.get(page_of(second)))
-
-
-@pytest.mark.parametrize(
-    "verb", ["approve", "edit", "withdraw", "retry", "settle_there", "settle_absent", "retract"]
-)
-def test_acts_are_posts_and_need_the_role(client, verb):
-    draft = make_draft()
-    client.force_login(make_operator(role="viewer"))
-    assert client.get(f"/drafts/{draft.pk}/{verb}").status_code == 405
-    assert client.post(f"/drafts/{draft.pk}/{verb}").status_code == 403
-    page = text(client.get(page_of(draft)))
-    assert "decides nothing" in page
-    assert f"/drafts/{draft.pk}/{verb}" not in page
 
 
 @pytest.mark.parametrize(
@@ -341,55 +51,11 @@ def test_every_state_has_its_page(desk, given):
 
 def test_the_queries_of_a_draft_do_not_grow_with_its_history(desk, noon):
     draft = make_draft()
-    few = _queries(desk, page_of(draft))
+    few = queries(desk, page_of(draft))
     for number in range(20):
         drafting.edit(draft, text=f"Words {number}.", by="operator:mira", now=noon)
         make_draft()
-    assert _queries(desk, page_of(draft)) == few <= 8
-
-
-# ── a new post ────────────────────────────────────────────────────────────
-
-
-def test_a_new_post_becomes_a_waiting_draft(desk):
-    account = make_account()
-    given = {"title": "On reefs", "community": "tides", "text": "What is left out?"}
-    response = desk.post("/posts/new", given | {"account": account.pk})
-    draft = Draft.objects.get()
-    assert response.url == page_of(draft)
-    assert (draft.what, draft.state, draft.title, draft.community) == (
-        "post", "waiting", "On reefs", "tides",
-    )  # fmt: skip
-
-
-def test_without_an_account_the_way_to_one_is_shown(desk):
-    assert "/surfaces/connect" in text(desk.get("/posts/new"))
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"title": ""}, {"text": ""}, {"text": "a\0b"}, {"title": "a\0b"}, {"community": "\0"},
-     {"text": MEGABYTES}, {"title": MEGABYTES}, {"community": MEGABYTES}, {"account": "x"},
-     {"account": "99999999999999999999"}],
-    ids=lambda given: "-".join(f"{k} {str(v)[:5]!r}" for k, v in given.items()),
-)  # fmt: skip
-def test_a_post_that_cannot_be_is_refused_and_kept(desk, given):
-    ordinary = {"account": make_account().pk, "title": "On reefs", "text": "My words here."}
-    response = desk.post("/posts/new", ordinary | given)
-    page = text(response)
-    assert response.status_code == 422
-    assert "Not saved" in page
-    assert (given.get("text", "My words here.")) in page
-    assert not Draft.objects.exists()
-
-
-def _queries(desk, url: str) -> int:
-    with CaptureQueriesContext(connection) as queries:
-        desk.get(url)
-    return len(queries)
-
-
-# ── after the approval ────────────────────────────────────────────────────
+    assert queries(desk, page_of(draft)) == few <= 10
 
 
 def test_an_open_page_hears_of_a_change_and_of_nothing_else(desk):
@@ -402,11 +68,85 @@ def test_an_open_page_hears_of_a_change_and_of_nothing_else(desk):
     assert "data-polls" not in page
 
 
-def test_an_approved_draft_says_who_holds_it(desk, noon):
-    draft = make_draft()
-    pausing.pause("all", why="Low tide", by="operator:jonas", now=noon)
-    desk.post(f"/drafts/{draft.pk}/approve", {"digest": draft.digest()})
-    page = text(desk.get(f"/drafts/{draft.pk}/"))
-    assert "It waits: sending is paused." in page
-    assert "jonas paused everything" in page
-    assert "data-polls" not in page
+# ── what a voice meant ────────────────────────────────────────────────────
+
+
+def voiced(**given):
+    parts = {"terms": TERMS, "pointer": POINTER, "exit": EXIT}
+    said = f"{TERMS}\n\n{POINTER}\n\n{EXIT}"
+    return make_voiced(**({"text": said} | parts | given))
+
+
+def test_a_voices_parts_are_named_in_the_margin(desk):
+    page = text(desk.get(page_of(voiced())))
+    for name, words in [("Terms", "It is a game"), ("Exit", "Or leave it.")]:
+        assert f"<dt>{name}</dt><dd>{words}" in page
+    assert "Written by scripted voice, as gabriel: a template, without a model." in page
+
+
+def test_a_part_that_was_rewritten_loses_its_name(desk):
+    page = text(desk.get(page_of(voiced(text=f"{TERMS}\n\nOther words.\n\n{EXIT}"))))
+    assert "<dt>Terms</dt>" in page
+    assert "<dt>Pointer</dt>" not in page
+    assert "<dt></dt><dd>Other words.</dd>" in page
+
+
+def test_the_passage_it_points_at_is_marked_in_both(desk):
+    draft = voiced(target=make_message(content="We say the same *Good* morning, all day."))
+    page = text(desk.get(page_of(draft)))
+    assert "<mark>Good</mark></em><mark> morning</mark>" in page
+    assert "<mark>good morning</mark>" in page
+
+
+def test_a_passage_that_stands_nowhere_is_not_marked(desk):
+    draft = voiced(target=make_message(content="Something else."))
+    assert "<mark>" not in text(desk.get(page_of(draft)))
+
+
+# ── the talk around it ────────────────────────────────────────────────────
+
+
+def test_the_way_down_to_the_comment_is_shown_with_ours_marked(desk):
+    post = make_post(title="On reefs")
+    first = make_message(post=post, author="quietengine", content="Is it a membrane?")
+    ours = make_message(post=post, parent=first, direction="outgoing", author="iris",
+                        content="Two readings.")  # fmt: skip
+    question = make_message(post=post, parent=ours, content="Which one?")
+    make_message(post=post, parent=first, content="Not on the way.")
+    make_message(post=post, content="Nor this.")
+    make_message(post=post, parent=ours, content="Right beside it.")
+    page = text(desk.get(page_of(make_draft(target=question))))
+    places = [page.index(words) for words in ("On reefs", "Is it a membrane?", "Two readings.")]
+    assert places == sorted(places)
+    assert "3 above it in this thread: <bdi>our post, quietengine, iris</bdi>" in page
+    assert '<span class="small ours">ours</span>' in page
+    assert "Right beside it." in page
+    assert "Not on the way." not in page
+    assert "Nor this." not in page
+
+
+def test_the_newest_beside_it_are_shown_without_spam(desk):
+    question = make_message()
+    for number in range(6):
+        make_message(post=question.post, content=f"beside {number}")
+    make_message(post=question.post, content="Buy now", spam_status="spam")
+    page = text(desk.get(page_of(make_draft(target=question))))
+    assert [n for n in range(6) if f"beside {n}" in page] == [2, 3, 4, 5]
+    assert "Buy now" not in page
+
+
+def test_a_post_of_ours_has_nothing_around_it(desk):
+    page = text(desk.get(page_of(make_draft(what="post", title="On reefs"))))
+    assert "in this thread" not in page.lower()
+
+
+def test_the_queries_of_a_draft_do_not_grow_with_its_thread(desk):
+    question = make_message()
+    draft = make_draft(target=question)
+    few = queries(desk, page_of(draft))
+    above = question
+    for _ in range(10):
+        above = make_message(post=question.post, parent=above)
+        make_message(post=question.post, author="a stranger", created_at=NOON)
+    deep = make_draft(target=above)
+    assert queries(desk, page_of(draft)) == queries(desk, page_of(deep)) == few <= 10

@@ -23,7 +23,7 @@ def html(client: Client, path: str = "/") -> str:
 def test_a_fresh_start_says_what_to_do_next(desk: Client):
     page = html(desk)
     assert "Welcome to Colloquy" in page
-    assert reverse("surfaces:connect") in page
+    assert reverse("dialogue:connect") in page
 
 
 def test_nothing_waiting_is_said_plainly(desk: Client):

@@ -1,22 +1,25 @@
-"""`manage.py rotate_keys`: put every credential under the newest key."""
+"""`manage.py rotate_keys`: put every secret under the newest key."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet
+from django.apps import apps
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
+from django.db.models import BinaryField, Model
 
-from surfaces.models import Account, AuditEvent
-from surfaces.models.account import resealed
+from surfaces import sealing
+from surfaces.models import AuditEvent
 
 
 class Command(BaseCommand):
-    help = "Encrypt all credentials again under the newest key; --new makes that key first."
+    help = "Encrypt all secrets again under the newest key; --new makes that key first."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--new", action="store_true", help="make a new key (data folder only)")
@@ -40,18 +43,30 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def _rotate(self) -> int:
-        sealed = Account.objects.exclude(sealed_credential=b"").select_for_update()
-        for account in sealed:
-            try:
-                account.sealed_credential = resealed(bytes(account.sealed_credential))
-            except InvalidToken as error:
-                raise CommandError(
-                    f"{account.name}: no key we have opens its credential; connect it again.",
-                    returncode=1,
-                ) from error
-            account.save(update_fields=["sealed_credential"])
+        count = sum(_rotate_column(model, name) for model, name in sealed_columns())
         AuditEvent.objects.record("keys.rotated", actor="command:rotate_keys", subject="keys")
-        return len(sealed)
+        return count
+
+
+def sealed_columns() -> Iterator[tuple[type[Model], str]]:
+    """Every column of any floor that holds a secret: they are called `sealed_…`."""
+    for model in apps.get_models():
+        for column in model._meta.concrete_fields:
+            if isinstance(column, BinaryField) and column.name.startswith("sealed_"):
+                yield model, column.name
+
+
+def _rotate_column(model: type[Model], name: str) -> int:
+    rows = model._default_manager.exclude(**{name: b""}).select_for_update()
+    for row in rows:
+        try:
+            fresh = sealing.resealed(bytes(getattr(row, name)))
+        except sealing.InvalidToken as error:
+            raise CommandError(
+                f"{row}: no key we have opens its secret; enter it again.", returncode=1
+            ) from error
+        model._default_manager.filter(pk=row.pk).update(**{name: fresh})
+    return len(rows)
 
 
 def _write(path: Any, keys: list[str]) -> None:

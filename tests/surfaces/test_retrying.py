@@ -1,0 +1,79 @@
+"""Trying again: a failed draft, a lost one, a comment that was given up."""
+
+from __future__ import annotations
+
+import pytest
+
+from surfaces import drafting
+from surfaces.errors import NotAllowed, StaleState
+from surfaces.models import AuditEvent, Draft, Message
+from tests.factories import NOON, make_draft, make_message, make_post
+
+pytestmark = [pytest.mark.django_db, pytest.mark.engine]
+MIRA = "operator:mira"
+
+
+def test_a_failed_draft_is_retried_with_fresh_tries():
+    draft = make_draft(
+        state="failed", target=make_message(reply_attempts=10, reply_status="failed")
+    )
+    drafting.retry(draft, by=MIRA, now=NOON)
+    draft.refresh_from_db()
+    assert (draft.state, draft.target.reply_attempts) == ("approved", 1)
+
+
+def test_a_failed_draft_is_not_retried_beside_a_live_one():
+    failed = make_draft(state="failed")
+    make_draft(target=failed.target)
+    with pytest.raises(StaleState):
+        drafting.retry(failed, by=MIRA, now=NOON)
+
+
+def test_not_there_after_the_tenth_try_is_a_failure_that_can_be_retried():
+    question = make_message(reply_attempts=10, reply_status="pending")
+    draft = make_draft(target=question)
+    Draft.objects.filter(pk=draft.pk).update(state="unknown", needs_person=True)
+    draft.refresh_from_db()
+    drafting.settle_absent(draft, by=MIRA, now=NOON)
+    draft.refresh_from_db()
+    assert draft.state == "failed"
+    assert "not there" in draft.why
+    drafting.retry(draft, by=MIRA, now=NOON)
+    assert draft.state == "approved"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"reply_status": "failed", "reply_attempts": 10, "reply_why": "Tried 10 times."},
+        {"reply_status": None, "reply_attempts": 2, "reply_why": "Passed: enough was said."},
+    ],
+    ids=["failed", "passed"],
+)
+def test_a_comment_that_was_given_up_is_tried_again(given: dict):
+    question = make_message(**given)
+    make_draft(target=question, state="failed")
+    drafting.try_again(question, by=MIRA, now=NOON)
+    question.refresh_from_db()
+    assert question in Message.objects.awaiting_reply()
+    assert (question.reply_attempts, question.reply_why) == (0, "")
+    assert AuditEvent.objects.about(question).get().action == "message.retried"
+
+
+def test_what_speaks_against_another_try_is_said():
+    answered = make_message(reply_status="failed")
+    make_message(post=answered.post, parent=answered, direction="outgoing")
+    begun = make_message(reply_status="failed")
+    make_draft(target=begun)
+    for question, why in [
+        (answered, "answered already"),
+        (make_message(reply_status="sent"), "answered already"),
+        (make_message(deleted_at=NOON), "deleted at the source"),
+        (make_message(spam_status="spam"), "marked as spam"),
+        (begun, "under way already"),
+        (make_post(), "comments by others"),
+        (make_message(direction="outgoing"), "comments by others"),
+    ]:
+        with pytest.raises(NotAllowed, match=why):
+            drafting.try_again(question, by=MIRA, now=NOON)
+    assert not AuditEvent.objects.called("message.retried").exists()
