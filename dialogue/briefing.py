@@ -1,0 +1,182 @@
+"""Gather what a voice may know: the thread, the comment, the rules of the place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+
+from dialogue.checking import Context
+from dialogue.errors import VoiceMisset
+from dialogue.models import Agent, AgentSettings, Notification, Presence, Stone
+from dialogue.voice.base import Brief, Said
+from surfaces.models import Draft, Message
+from surfaces.models.draft import Judged
+from surfaces.models.message import SpamStatus
+
+REMEMBERED = 50  # of our last texts on an account are compared for repeats
+THREAD = 200  # newest messages of a thread looked at
+UNFIT = Q(spam_status=SpamStatus.SPAM) | Q(spam_status=SpamStatus.SUSPECT)
+NOTES = 3  # of the last that people gave
+
+
+def of_reply(notification: Notification) -> tuple[Brief, Context]:
+    """What the voice is told to answer a comment, and what its words are checked against."""
+    presence, comment = notification.presence, notification.comment
+    thread, above = _thread(comment), path_to(comment)
+    rejected = _sent_back(comment)
+    brief = Brief(
+        purpose="reply",
+        thread=tuple(_said(row, above) for row in thread if row.pk != comment.pk),
+        comment=_said(comment),
+        run=tuple(_said(row) for row in run_of(comment, presence.agent.settings)),
+        notes=tuple(f"A person sent the last draft back: {draft.why}" for draft in rejected),
+        before=rejected[0].text if rejected else "",
+        seed=comment.pk * 1_000 + comment.reply_attempts,
+        **_who(presence),
+    )
+    return brief, _context(presence, brief, thread)
+
+
+def of_stone(stone: Stone) -> tuple[Brief, Context]:
+    """What the voice is told to write a post of ours."""
+    presence = stone.presence
+    thread = _thread(stone.thread) if stone.thread else []
+    traits = presence.account.surface.traits
+    longest = traits.post_limit or traits.text_limit
+    brief = Brief(
+        purpose="stone",
+        thread=tuple(_said(row) for row in thread),
+        kernel=stone.kernel.words if stone.kernel else "",
+        longest_title=traits.title_limit,
+        seed=stone.pk * 1_000 + stone.tries,
+        **(_who(presence) | {"longest": min(longest, max(_longest(presence), 2_000))}),
+    )
+    return brief, _context(presence, brief, thread, is_post=True)
+
+
+def _who(presence: Presence) -> dict[str, Any]:
+    agent, account = presence.agent, presence.account
+    return {
+        "name": agent.name,
+        "handle": account.handle,
+        "persona": agent.persona,
+        "place": account.surface.name,
+        "house_rules": _rules(presence),
+        "longest": _longest(presence),
+    }
+
+
+def _longest(presence: Presence) -> int:
+    return min(presence.agent.settings.longest_reply, presence.account.surface.traits.text_limit)
+
+
+def _rules(presence: Presence) -> tuple[str, ...]:
+    traits = presence.account.surface.traits
+    return (
+        f"{traits.label} takes texts of at most {traits.text_limit:,} characters.",
+        "Name nobody who does not speak in this thread.",
+    )
+
+
+def _thread(message: Message) -> list[Message]:
+    """Root first, then the newest of the thread in the order they were written, without spam."""
+    rows = Message.objects.filter(post=message.post_id, deleted_at=None)
+    comments = _light(rows.exclude(pk=message.post_id)).exclude(UNFIT)
+    newest = comments.order_by("-created_at", "-id")[:THREAD]
+    above = comments.filter(pk__in=path_to(message))
+    later = sorted({*newest, *above}, key=_written)
+    return [*_light(Message.objects.filter(pk=message.post_id)), *later]
+
+
+PATH = """
+WITH RECURSIVE up(id, parent_id, depth) AS (
+    SELECT id, parent_id, 0 FROM messages WHERE id = %s
+    UNION ALL
+    SELECT m.id, m.parent_id, up.depth + 1 FROM messages m JOIN up ON m.id = up.parent_id
+    WHERE up.depth < 50
+) SELECT id FROM up WHERE depth > 0
+"""
+
+
+def path_to(comment: Message) -> frozenset[int]:
+    """What stands between the root and a comment, by id."""
+    with connection.cursor() as cursor:
+        cursor.execute(PATH, [comment.pk])
+        return frozenset(row[0] for row in cursor.fetchall())
+
+
+def _written(message: Message) -> tuple[object, int]:
+    return message.created_at, message.pk
+
+
+def _light(rows: QuerySet[Message]) -> QuerySet[Message]:
+    return rows.defer("raw_json", "search")
+
+
+def _said(message: Message, above: frozenset[int] = frozenset()) -> Said:
+    return Said(
+        author=message.author,
+        text=message.content,
+        title=message.title,
+        is_ours=message.is_ours,
+        is_above=message.pk in above,
+        number=message.pk,
+        written_at=message.created_at.isoformat(),
+    )
+
+
+def _sent_back(comment: Message) -> list[Draft]:
+    """Drafts for this comment that people sent back with a note, the newest first."""
+    rows = Draft.objects.answering(comment).filter(judged=Judged.SENT_BACK)
+    return list(rows.order_by("-id")[:NOTES])
+
+
+def run_of(comment: Message, settings: AgentSettings) -> list[Message]:
+    """Other comments of the same author under the same parent that this answer speaks to."""
+    if not settings.answers_runs_once:
+        return []
+    rows = Message.objects.filter(
+        post=comment.post_id, parent=comment.parent_id, author=comment.author
+    )
+    others = _light(rows.awaiting_reply() | rows.cleared()).exclude(pk=comment.pk)
+    return list(others.filter(deleted_at=None).order_by("created_at", "id")[:20])
+
+
+def _context(
+    presence: Presence, brief: Brief, thread: Iterable[Message], *, is_post: bool = False
+) -> Context:
+    account, agent = presence.account, presence.agent
+    people = {row.author for row in thread} | {account.handle}
+    if brief.comment:
+        people.add(brief.comment.author)
+    return Context(
+        traits=account.surface.traits,
+        longest=brief.longest,
+        is_post=is_post,
+        people=frozenset(people),
+        last_texts=tuple(last_texts(account.pk)),
+        private_texts=(agent.persona,) if agent.persona else (),
+        secrets=_secrets(agent, presence),
+    )
+
+
+def last_texts(account_id: int) -> list[str]:
+    """Our last texts on an account, and those on their way there."""
+    said = Message.objects.filter(account=account_id).outgoing().alive()
+    newest = said.order_by("-created_at", "-id").values_list("content", flat=True)[:REMEMBERED]
+    coming = Draft.objects.filter(account=account_id).under_way().values_list("text", flat=True)
+    waiting = Draft.objects.filter(account=account_id).waiting().order_by("-id")
+    return [*newest, *coming, *waiting.values_list("text", flat=True)[:REMEMBERED]]
+
+
+def _secrets(agent: Agent, presence: Presence) -> tuple[str, ...]:
+    """What must never leave: this account's credential and the keys of the agent's models."""
+    held = [presence.account.credential]
+    for brain in agent.brains.all():
+        with suppress(VoiceMisset):  # what nobody can open, nobody can tell
+            held.append(brain.key)
+    return tuple(secret for secret in held if len(secret) >= 8)

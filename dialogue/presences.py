@@ -1,0 +1,125 @@
+"""Who speaks through which account, and how: the one place where a presence changes.
+
+The account's mode is what delivery obeys; here it is kept at what the presence says.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from dialogue.models import Agent, AgentSettings, Presence
+from surfaces.connecting import SLUG
+from surfaces.errors import BadInput, NotAllowed
+from surfaces.models import Account, AuditEvent
+from surfaces.models.account import Mode
+
+
+@transaction.atomic
+def make_agent(slug: str, *, name: str = "", by: str, is_autonomous: bool = False) -> Agent:
+    """Make an agent with cautious settings, or say why not."""
+    if not SLUG.fullmatch(slug):
+        raise BadInput(
+            f"{slug!r} is no short name. Use letters, digits, dashes and underscores, at most 63."
+        )
+    agent = Agent(slug=slug, name=name.strip() or slug.replace("-", " ").title())
+    try:
+        agent.full_clean()
+    except ValidationError as error:
+        raise BadInput(" ".join(error.messages)) from error
+    agent.save(force_insert=True)
+    AgentSettings.objects.create(agent=agent, is_autonomous=is_autonomous)
+    AuditEvent.objects.record("agent.made", actor=by, subject=agent, slug=slug)
+    return agent
+
+
+@transaction.atomic
+def join(agent: Agent, account: Account, *, mode: str = "", by: str, now: datetime) -> Presence:
+    """Let `agent` speak as `account`. Said twice, it is said once; `mode` "" keeps what is set."""
+    if mode and mode not in Mode.values:
+        raise BadInput(f"{mode!r} is not a mode. Choose one of {', '.join(Mode.values)}.")
+    live = Presence.objects.live().select_related("agent").filter(account=account).first()
+    if live is not None and live.agent_id != agent.pk:
+        raise NotAllowed(f"{live.agent} speaks as {account} already. End that presence first.")
+    presence = live or _begin(agent, account, by=by, now=now)
+    if mode and presence.mode != mode:
+        change(presence, mode=mode, by=by)
+    obey(agent)
+    return presence
+
+
+def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presence:
+    try:
+        with transaction.atomic():
+            presence = Presence.objects.create(agent=agent, account=account, since=now)
+    except IntegrityError as error:
+        raise NotAllowed(f"Somebody else just took {account}. Look again.") from error
+    AuditEvent.objects.record(
+        "presence.began", actor=by, subject=account, agent=agent.slug, account=account.name
+    )
+    return presence
+
+
+@transaction.atomic
+def change(presence: Presence, *, by: str, **facts: object) -> None:
+    """Change columns of a presence, and keep the account's mode at it."""
+    before = {name: getattr(presence, name) for name in facts}
+    changed = {name: value for name, value in facts.items() if before[name] != value}
+    if not changed:
+        return
+    Presence.objects.filter(pk=presence.pk).update(**changed)
+    for name, value in changed.items():
+        setattr(presence, name, value)
+    AuditEvent.objects.record(
+        "presence.changed",
+        actor=by,
+        subject=presence.account,
+        agent=presence.agent.slug,
+        changed={name: [str(before[name]), str(value)] for name, value in changed.items()},
+    )
+    if "mode" in changed:
+        _write_mode(presence, presence.mode or presence.agent.settings.mode)
+
+
+@transaction.atomic
+def leave(presence: Presence, *, by: str, now: datetime) -> None:
+    """End it: the account stays, and nothing is written there by itself."""
+    if not Presence.objects.live().filter(pk=presence.pk).update(ended_at=now):
+        raise NotAllowed("This presence has ended already.")
+    presence.ended_at = now
+    AuditEvent.objects.record(
+        "presence.ended", actor=by, subject=presence.account, agent=presence.agent.slug
+    )
+
+
+def adopt(*, now: datetime) -> int:
+    """Take over the modes that somebody set on accounts themselves: the last word counts."""
+    rows = Presence.objects.live().select_related("agent__settings", "account")
+    moved = rows.exclude(obeyed="").exclude(account__mode=F("obeyed"))
+    return sum(_adopt(presence) for presence in moved)
+
+
+@transaction.atomic
+def _adopt(presence: Presence) -> int:
+    change(presence, mode=presence.account.mode, by="colloquy")
+    return 1
+
+
+def obey(agent: Agent) -> None:
+    """Bring the mode of each of the agent's accounts to what its presence says."""
+    default = AgentSettings.objects.values_list("mode", flat=True).get(agent=agent)
+    for presence in Presence.objects.live().filter(agent=agent).select_related("account"):
+        is_moved = presence.obeyed and presence.account.mode != presence.obeyed
+        if is_moved and presence.mode != presence.account.mode:
+            _adopt(presence)
+        else:
+            _write_mode(presence, presence.mode or default)
+
+
+def _write_mode(presence: Presence, mode: str) -> None:
+    Account.objects.filter(pk=presence.account_id).exclude(mode=mode).update(mode=mode)
+    Presence.objects.filter(pk=presence.pk).exclude(obeyed=mode).update(obeyed=mode)
+    presence.account.mode = presence.obeyed = mode
