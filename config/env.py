@@ -41,6 +41,7 @@ class Env:
     q_workers: int = 2
     send_lease_seconds: int = 120
     look_after_seconds: int = 20
+    wake_private_addresses: bool = False
     colloquy_pg_fsync: bool = True
 
 

@@ -78,6 +78,7 @@ def configuration(level: str, style: str) -> dict[str, Any]:
         "loggers": {
             # One line per request to a surface is for debugging; it would hold full URLs.
             "httpx": {"level": "WARNING"},
+            "httpx2": {"level": "WARNING"},  # the models' libraries bring their own
             "httpcore": {"level": "WARNING"},
             # It says each task twice; what a task did is said by the task.
             "django-q": {"level": "WARNING"},

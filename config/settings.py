@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "django_q",
     "config",
     "surfaces",
+    "dialogue",
 ]
 
 MIDDLEWARE = [
@@ -164,7 +165,12 @@ SCHEDULES = {
     # what for: (task, every so many minutes)
     "send what is due": ("surfaces.tasks.deliver_due", 1),
     "put old rounds and sessions away": ("surfaces.tasks.prune", 60),
+    "put old transcripts away": ("dialogue.tasks.prune", 60),
 }
 
 SEND_LEASE_SECONDS = ENV.send_lease_seconds
 LOOK_AFTER_SECONDS = ENV.look_after_seconds
+# May we knock at addresses of our own network to wake an agent?
+WAKE_PRIVATE_ADDRESSES = ENV.wake_private_addresses
+# Where links in what we send lead to.
+COLLOQUY_URL = ENV.colloquy_url or f"http://{ENV.host}:{ENV.port}"

@@ -1,4 +1,4 @@
-"""The roof's addresses: the administration, and everything the ground floor shows."""
+"""The roof's addresses: the administration, and everything the floors below show."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("admin/login/", doors.admin_door),
     path("admin/password_change/", RedirectView.as_view(pattern_name="surfaces:password")),
     path("admin/", admin.site.urls),
+    path("", include("dialogue.urls")),
     path("", include("surfaces.urls")),
 ]
 

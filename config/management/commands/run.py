@@ -1,4 +1,4 @@
-"""Run the whole program in one terminal: web, worker, watcher and sender."""
+"""Run the whole program in one terminal: web, worker, watcher, sender and replier."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ PROCESSES = {
     "worker": (35, [*MANAGE, "qcluster"]),
     "watcher": (33, [*MANAGE, "watch"]),
     "sender": (32, [*MANAGE, "deliver"]),
+    "replier": (34, [*MANAGE, "reply"]),
 }
 PORTS_TO_TRY = 100
 
 
 class Command(BaseCommand):
-    help = "Run web, worker, watcher and sender until Ctrl-C; make the database first."
+    help = "Run web, worker, watcher, sender and replier until Ctrl-C; make the database first."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

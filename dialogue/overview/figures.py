@@ -1,0 +1,119 @@
+"""Money, tokens and limits as bars: what is used, what is held, of how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Q
+
+from dialogue import budget
+from dialogue.models import AgentSettings, HouseBudget, Spending
+from dialogue.models.spending import HOUSE, Period
+from dialogue.spending import owner_of
+
+CENT = Decimal("0.01")
+LOW, HIGH = Decimal("0.8"), Decimal("0.95")  # from here amber, from here red
+
+
+def money(amount: Decimal) -> str:
+    """Cents, and more places only where cents would show nothing."""
+    return f"${amount:,.2f}" if amount >= CENT or not amount else f"${amount:,.4f}"
+
+
+def limit(amount: Decimal) -> str:
+    """A round sum without cents: "$50"."""
+    return f"${amount:,.0f}" if amount == int(amount) else money(amount)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bar:
+    label: str
+    used: Decimal
+    most: Decimal
+    held: Decimal = Decimal(0)
+    unit: str = ""  # none: US dollars
+    until: datetime | None = None  # when it is empty again
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        if not self.unit:
+            return f"{money(self.used)} of {limit(self.most)}"
+        return f"{self.used:,.0f} of {self.most:,.0f}"
+
+    @property
+    def held_words(self) -> str:
+        if not self.held:
+            return ""
+        return money(self.held) if not self.unit else f"{self.held:,.0f} {self.unit}"
+
+    @property
+    def is_full(self) -> bool:
+        return self.used >= self.most
+
+    # A meter needs a length, and figures as HTML writes them.
+
+    @property
+    def top(self) -> str:
+        return _plain(self.most or Decimal(1))
+
+    @property
+    def value(self) -> str:
+        return self.top if self.is_full else _plain(self.used)
+
+    @property
+    def low(self) -> str:
+        return _plain((self.most or Decimal(1)) * LOW)
+
+    @property
+    def high(self) -> str:
+        return _plain((self.most or Decimal(1)) * HIGH)
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number:.6f}".rstrip("0").rstrip(".") or "0"
+
+
+Books = Mapping[tuple[str, str], Spending]
+
+
+def books(slugs: Iterable[str], *, now: datetime) -> Books:
+    """What these agents and all together spent and hold, this day and month. One query."""
+    starts = Q()
+    for period, day in budget.periods(now).items():
+        starts |= Q(period=period, starts=day)
+    owners = [HOUSE, *map(owner_of, slugs)]
+    rows = Spending.objects.filter(starts, owner__in=owners)
+    return {(row.owner, row.period): row for row in rows}
+
+
+def bars(
+    kept: Books, owner: str, limits: AgentSettings | HouseBudget, *, now: datetime
+) -> list[Bar]:
+    """Money of the day and the month, then tokens of both."""
+    found = []
+    for what in ("money", "tokens"):
+        for period in Period:
+            row = kept.get((owner, period))
+            held = getattr(row, f"held_{what}", 0)
+            found.append(
+                Bar(
+                    label=_label(what, period, now),
+                    used=Decimal(getattr(row, what, 0) + held),
+                    held=Decimal(held if period == Period.DAY else 0),  # said once is enough
+                    most=Decimal(getattr(limits, f"{what}_per_{period}")),
+                    unit="" if what == "money" else "tokens",
+                    until=budget.resets_at(period, now),
+                )
+            )
+    return found
+
+
+def _label(what: str, period: str, now: datetime) -> str:
+    month = f"{budget.periods(now)[Period.MONTH]:%B}"
+    if what == "money":
+        return "Today" if period == Period.DAY else month
+    return "Tokens today" if period == Period.DAY else f"Tokens in {month}"
