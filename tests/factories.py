@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from dialogue import presences
+from dialogue.models import Agent, AgentSettings, Notification, Presence
 from surfaces.models import Account, Draft, Message, Operator, Surface
 from surfaces.storing import next_message_id
 
@@ -112,3 +114,36 @@ def make_approved(**given: Any) -> Draft:
         decided_at=NOON,
     )
     return draft
+
+
+# ── the first floor ───────────────────────────────────────────────────────
+
+
+def make_agent(**given: Any) -> Agent:
+    """An agent that answers by itself, with a person looking first."""
+    settings = given.pop("settings", {})
+    number = next(_number)
+    agent = Agent.objects.create(**({"slug": f"iris-{number}", "name": "Iris"} | given))
+    AgentSettings.objects.create(agent=agent, **({"is_autonomous": True} | settings))
+    return agent
+
+
+def make_presence(**given: Any) -> Presence:
+    """Iris speaks through an account, since this morning."""
+    agent = given.pop("agent", None) or make_agent(settings=given.pop("settings", {}))
+    account = given.pop("account", None) or make_account()
+    ordinary = {"since": NOON - timedelta(hours=6)}
+    presence = Presence.objects.create(agent=agent, account=account, **(ordinary | given))
+    presences.obey(agent)
+    account.refresh_from_db()
+    return presence
+
+
+def make_notification(**given: Any) -> Notification:
+    """A comment to look at, now."""
+    presence = given.pop("presence", None) or make_presence()
+    message = given.pop("message", None) or make_message(account=presence.account)
+    ordinary = {"kind": "reply", "made_at": NOON, "look_at": NOON}
+    return Notification.objects.create(
+        agent=presence.agent, presence=presence, message=message, **(ordinary | given)
+    )

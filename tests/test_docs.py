@@ -16,7 +16,7 @@ GLOSSARY = (ROOT / "docs/glossary.md").read_text()
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMANDS = sorted(
     path.stem
-    for app in ("config", "surfaces")
+    for app in ("config", "dialogue", "surfaces")
     for path in (ROOT / app / "management/commands").glob("[a-z]*.py")
 )
 PAPERS = [
@@ -105,3 +105,11 @@ def test_nothing_points_outside_the_repository():
         except (UnicodeDecodeError, FileNotFoundError):
             continue  # no text, or taken away and not yet committed
         assert not ELSEWHERE.search(text), name
+
+
+def test_every_verdict_is_explained_to_operators():
+    from dialogue.turn_taking import Why
+
+    for why in Why:
+        line = rf"^\| `{why.code}` \| \w+ \| {re.escape(why.value)} \|"
+        assert re.search(line, OPERATING, re.M), why

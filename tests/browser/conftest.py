@@ -14,9 +14,11 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page
 
+from dialogue.models import Agent
 from surfaces.delivery import Carried, deliver_due
 from surfaces.models import Draft, Operator
 from surfaces.sender import Sender
+from tests.browser.at_work import put_to_work
 from tests.browser.places import launching
 from tests.factories import make_operator
 
@@ -49,6 +51,12 @@ def mira(transactional_db: None) -> Operator:
 @pytest.fixture
 def demo(transactional_db: None) -> None:
     call_command("demo", stdout=io.StringIO())
+
+
+@pytest.fixture
+def gabriel(demo: None) -> Agent:
+    """An agent at work in the demo."""
+    return put_to_work()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def pages() -> dict[str, str]:
 
     draft = Draft.objects.waiting().earliest("pk")
     newest = Draft.objects.waiting().select_related("target").latest("pk")
-    account = Account.objects.select_related("surface").get()
+    account = Account.objects.select_related("surface").get(handle="gabriel")
     threads = Message.objects.posts().order_by("pk").values_list("pk", flat=True)
     return {
         "home": "/",
@@ -48,10 +48,25 @@ def pages() -> dict[str, str]:
         "account": f"/accounts/{account.pk}/",
         "connect": "/surfaces/connect",
         "ledger": "/ledger/",
+        **_of_agents(),
         "more": "/more",
         "you": "/me",
         "password": "/password",
     }
+
+
+def _of_agents() -> dict[str, str]:
+    """The pages of the floor above; those of one agent where there is one."""
+    from dialogue.models import Activation, Agent
+
+    found = {"agents": "/agents/", "wakings": "/activations/", "no-waking": "/activations/?agent=x"}
+    if waking := Activation.objects.filter(state="done").first():
+        found["waking"] = f"/activations/{waking.pk}/"
+    for agent in Agent.objects.order_by("slug"):
+        at, name = f"/agents/{agent.slug}/", f"agent-{agent.slug}"
+        found |= {name: at, f"{name}-inbox": f"{at}inbox/", f"{name}-voice": f"{at}voice/"}
+        found |= {f"{name}-settings": f"{at}settings/", f"{name}-join": f"{at}presences/add"}
+    return found
 
 
 def unanswered() -> Any:

@@ -49,10 +49,12 @@ def _a_morning() -> str:
     from surfaces.delivery import deliver_due
     from surfaces.models import Draft
     from surfaces.sender import Sender
+    from tests.browser.at_work import put_to_work
     from tests.factories import make_operator
 
     mira = make_operator(username="mira", role="admin", first_name="Mira", last_name="Kovač")
     call_command("demo", stdout=io.StringIO())
+    put_to_work()
     draft = Draft.objects.waiting().latest("pk")
     drafting.approve(draft, digest=draft.digest(), by=mira.actor, now=timezone.now())
     deliver_due(Sender(), clock=timezone.now)

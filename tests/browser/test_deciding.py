@@ -85,10 +85,10 @@ def test_of_two_open_tabs_the_first_decision_wins_and_the_second_hears_of_it(
     first.get_by_role("button", name="Approve").click()
     expect(item(first).locator(".badge.ours")).to_have_text("approved")
 
-    item(second).locator("summary", has_text="Withdraw").click()
-    second.get_by_text("Tone").click()
+    item(second).locator("summary", has_text="Reject").click()
+    second.get_by_text("Tone", exact=True).click()
     assert deliver().sent == 1
-    second.get_by_role("button", name="Withdraw it").click()
+    second.get_by_role("button", name="Reject it").click()
     told = second.get_by_role("alert")
     expect(told).to_contain_text(re.compile(r"Mira Kovač decided this .* before you: it is sent"))
 
@@ -134,9 +134,9 @@ def test_what_cannot_be_connected_says_what_to_enter_instead(page_of_mira):
     page.get_by_label("Read every").fill("9")
     page.get_by_role("button", name="Connect").click()
     expect(page.get_by_role("alert")).to_contain_text("Not saved")
-    page.get_by_role("textbox", name="Agent").fill("iris")
+    page.get_by_role("textbox", name="Agent").fill("vera")
     page.get_by_role("button", name="Connect").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("iris@hub-demo")
+    expect(page.get_by_role("heading", level=1)).to_have_text("vera@hub-demo")
 
 
 def test_a_draft_written_over_in_another_tab_keeps_what_was_typed(page_of_mira, waiting):

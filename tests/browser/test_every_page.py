@@ -16,7 +16,7 @@ OUT_OF_PLACE = """() => {
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_page_is_quiet_and_fits_a_desk_and_a_phone(page_of_mira, theme):
+def test_every_page_is_quiet_and_fits_a_desk_and_a_phone(page_of_mira, gabriel, theme):
     page = page_of_mira(color_scheme=theme)
     for name, path in pages().items():
         response = page.goto(path)

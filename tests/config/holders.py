@@ -107,8 +107,10 @@ def kill(pids: list[int]) -> None:
 
 
 def _lives(pid: int) -> bool:
+    """A process is a zombie as soon as its first thread is; the last one gives the locks back."""
     with suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1
     return False
 
 

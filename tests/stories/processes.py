@@ -30,12 +30,16 @@ def database_url() -> str:
     return f"postgresql://{user}@/{params['dbname']}?host={quote(str(host), safe='')}&port={port}"
 
 
-def serve_forks(**environ: str) -> None:
-    """Start the fork server with this environment; the first caller of a run decides."""
+# The waits of seconds; the first story of a run starts the server for all of them.
+ENVIRONMENT = {"SEND_LEASE_SECONDS": "2", "LOOK_AFTER_SECONDS": "1", "LOG_LEVEL": "ERROR"}
+
+
+def serve_forks() -> None:
+    """Make ready to start processes on the test database."""
     os.environ.update(DATABASE_URL=database_url(), DJANGO_SETTINGS_MODULE="config.settings")
     # The fork server looks for what it preloads on its own path.
     os.environ["PYTHONPATH"] = str(ROOT)
-    os.environ.update(environ)
+    os.environ.update(ENVIRONMENT)
     multiprocessing.set_forkserver_preload(["tests.stories.prepared"])
 
 

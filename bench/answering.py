@@ -1,0 +1,106 @@
+"""A round of the reply loop among 1,000,000 messages and 20,000 waiting drafts, against 10,000."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from statistics import median
+from types import SimpleNamespace
+
+from bench.world import NOON, fill, seconds
+
+SMALL, LARGE = 10_000, 1_000_000
+WAITING = 20_000  # drafts that wait for a person, their notifications parked on them
+TIMES = 15
+
+
+def main() -> tuple[str, float, str]:
+    from django.db import connection
+
+    from tests.factories import make_account, make_presence
+
+    account = make_account()
+    presence = make_presence(
+        account=account,
+        since=NOON - timedelta(days=1),
+        settings={
+            "spacing_seconds": 0, "replies_per_day": 500, "replies_per_thread": 50,
+        },
+    )  # fmt: skip
+    found = {}
+    for name, messages, waiting in (("small", SMALL, WAITING // 100), ("large", LARGE, WAITING)):
+        fill(account.pk, messages, tag=name)
+        park(presence, waiting)
+        warm_up()
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")  # as the server does by itself in time
+        found[name] = measure(presence, name)
+        idle, one = (median(times) * 1000 for times in found[name])
+        sys.stderr.write(f"  {name:6} idle round {idle:6.1f} ms   one reply {one:6.1f} ms\n")
+    small, large = (median(found[name][1]) * 1000 for name in ("small", "large"))
+    idle = median(found["large"][0]) * 1000
+    return (
+        "a round that writes one reply, 1,000,000 messages against 10,000",
+        large / small,
+        f"{large:.1f} ms against {small:.1f} ms; a round with nothing to do {idle:.1f} ms",
+    )
+
+
+def park(presence, number: int) -> None:
+    """Waiting drafts over the newest comments, each with its notification."""
+    from dialogue.models import Notification
+    from surfaces.models import Draft, Message
+
+    rows = Message.objects.awaiting_reply().filter(drafts=None).order_by("-id")
+    ids = list(rows.values_list("pk", flat=True)[:number])
+    drafts = Draft.objects.bulk_create(
+        Draft(account=presence.account, what="reply", target_id=pk, text=f"An answer to {pk}",
+              agent="somebody-else", origin="scripted", state="waiting", made_by="agent:x",
+              made_at=NOON)
+        for pk in ids
+    )  # fmt: skip
+    Notification.objects.bulk_create(
+        Notification(agent=presence.agent, presence=presence, message_id=draft.target_id,
+                     kind="reply", made_at=NOON, draft=draft, verdict="drafted")
+        for draft in drafts
+    )  # fmt: skip
+
+
+def warm_up() -> None:
+    """The first look reads all that came; what is measured is the everyday."""
+    from dialogue import inbox
+    from dialogue.models import Notification
+
+    for _ in range(3):
+        inbox.gather(now=NOON)
+    Notification.objects.filter(read_at=None, draft=None).update(
+        read_at=NOON, outcome="passed", why="Passed: it was there before."
+    )
+
+
+def measure(presence, world: str) -> tuple[list[float], list[float]]:
+    from dialogue import inbox, reply_loop, rounds
+    from surfaces import lapsing
+    from tests.factories import make_message
+
+    crew = rounds.Crew(1)
+    idle, busy = [], []
+    for number in range(TIMES):
+        now = NOON + timedelta(hours=world == "large", minutes=number)  # it never goes back
+        idle.append(seconds(lambda now=now: rounds.one(crew, clock=lambda: now, is_whole=False)))
+        make_message(
+            account=presence.account, author=f"{world} {number}", seen_at=now,
+            content=f"What does the {world} chapter {number} leave out? Who reads it at {number}?",
+        )  # fmt: skip
+        done = SimpleNamespace()
+
+        def work(now=now, done=done) -> None:
+            done.all = rounds.one(crew, clock=lambda: now, is_whole=False)
+            done.drafted = done.all.drafted
+
+        busy.append(seconds(work))
+        assert done.drafted == 1, f"it must have written a reply, and did {done.all}"
+    for part in (inbox.gather, reply_loop.release_held, lapsing.mark_stale):
+        took = seconds(lambda part=part: part(now=now)) * 1000
+        sys.stderr.write(f"  {world:6} {part.__module__}.{part.__name__} {took:.1f} ms\n")
+    return idle, busy

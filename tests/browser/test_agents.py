@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from dialogue import presences
+from dialogue.models import Agent, Brain
+from tests.browser.test_every_page import OUT_OF_PLACE
+from tests.factories import make_operator
+
+PHONE = {"viewport": {"width": 390, "height": 844}}
+NO_SCRIPT = {"java_script_enabled": False}
+
+
+@pytest.fixture
+def open_gabriel(page_of_mira, gabriel):
+    return lambda tab="", **wishes: page_of_mira(f"/agents/gabriel/{tab}", **wishes)
+
+
+def test_a_setting_is_changed_and_taken_back_with_one_key(open_gabriel):
+    page = open_gabriel("settings/")
+    page.get_by_label("Longest reply").fill("700")
+    page.get_by_label("Why for the ledger").fill("Shorter still.")
+    page.get_by_role("button", name="Save settings").click()
+    expect(page.locator(".toast")).to_contain_text("Saved: longest reply.")
+    expect(page.get_by_label("Longest reply")).to_have_value("700")
+    expect(page.get_by_text("Mira set Longest reply from 900 to 700 characters")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.locator(".toast")).to_contain_text("Set back: longest reply.")
+    expect(page.get_by_label("Longest reply")).to_have_value("900")
+
+
+def test_a_value_out_of_bounds_is_one_click_away_from_its_notice(open_gabriel):
+    page = open_gabriel("settings/")
+    page.get_by_label("Longest reply").fill("20000")
+    page.get_by_role("button", name="Save settings").click()
+    notice = page.get_by_role("alert")
+    expect(notice).to_contain_text("Not saved: 1 value is out of bounds.")
+    expect(notice).to_contain_text("Longest reply goes from 80 to 10,000.")
+    page.wait_for_load_state()
+    notice.get_by_role("link", name="Longest reply").click()
+    expect(page).to_have_url(re.compile(r"#id_longest_reply$"))
+    expect(page.get_by_label("Longest reply")).to_be_in_viewport()
+    expect(page.get_by_label("Longest reply")).to_have_value("20000")
+
+
+def test_of_two_open_forms_the_later_hears_what_the_first_changed(visit, mira, gabriel):
+    jonas = make_operator(username="jo", role="admin")
+    first = visit(mira, "/agents/gabriel/settings/")
+    second = visit(jonas, "/agents/gabriel/settings/")
+    first.get_by_label("Tries per comment").fill("4")
+    first.get_by_role("button", name="Save settings").click()
+    expect(first.locator(".toast")).to_contain_text("Saved")
+    second.get_by_label("Spacing").fill("90")
+    second.get_by_role("button", name="Save settings").click()
+    told = second.get_by_role("alert")
+    expect(told).to_contain_text(re.compile(r"Tries per comment is now 4 tries by mira"))
+    expect(second.get_by_label("Spacing")).to_have_value("90")
+    expect(second.get_by_label("Tries per comment")).to_have_value("4")
+    second.get_by_role("button", name="Save settings").click()
+    expect(second.locator(".toast")).to_contain_text("Saved: spacing.")
+
+
+def test_an_agent_is_paused_with_a_reason_and_resumed(open_gabriel):
+    page = open_gabriel()
+    page.get_by_text("Pause Gabriel…").click()
+    page.locator("#pause-agent-why").fill("It repeats itself")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.locator(".head")).to_contain_text("Paused by mira: It repeats itself.")
+    page.get_by_role("button", name="Resume Gabriel").click()
+    expect(page.locator(".head")).to_contain_text("Answers by itself.")
+
+
+def test_everything_works_without_script(visit, mira, gabriel):
+    page = visit(mira, "/agents/", **NO_SCRIPT)
+    page.get_by_text("New agent").click()
+    page.get_by_label("Short name").fill("hai")
+    page.get_by_label("Name", exact=True).fill("海")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("海")
+    expect(page.locator(".head")).to_contain_text("Speaks nowhere yet.")
+
+    page.goto("/agents/gabriel/voice/")
+    page.get_by_role("button", name="Ask earlier").click()
+    expect(page.locator(".brains li").first).to_contain_text("openai:qwen2.5:14b")
+    page.locator("#models footer summary").click()
+    page.locator("#id_new-model").fill("anthropic:claude-haiku-4-5")
+    page.locator("#id_new-key").fill("sk-secret")
+    page.get_by_role("button", name="Add it").click()
+    expect(page.locator(".brains li")).to_have_count(3)
+    assert "sk-secret" not in page.content()
+    assert Brain.objects.latest("pk").key == "sk-secret"
+
+    page.goto("/agents/gabriel/")
+    page.locator(".presences summary", has_text="End…").click()
+    page.get_by_role("button", name="End this presence").click()
+    expect(page.get_by_role("heading", name="It speaks nowhere")).to_be_visible()
+    page.get_by_role("link", name="Add a presence").first.click()
+    page.get_by_role("button", name="Let it speak there").click()
+    expect(page.locator(".presences")).to_contain_text("gabriel@hub")
+
+
+def test_the_scripted_voice_is_heard_on_its_page(visit, mira, gabriel):
+    page = visit(mira, "/agents/lian/voice/")
+    page.get_by_role("button", name="Write a sample").click()
+    expect(page.locator("#sample .parts")).to_contain_text("Terms")
+    expect(page.get_by_role("button", name="Write another")).to_be_visible()
+
+
+def test_why_a_comment_is_not_answered_leads_to_it_and_to_another_try(open_gabriel):
+    page = open_gabriel("inbox/?show=passed")
+    row = page.locator(".msgs > li", has_text="3 of 3 replies in this thread are used.").first
+    expect(row).to_contain_text("passed")
+    row.locator("[data-open]").focus()
+    page.keyboard.press("t")
+    expect(page.locator(".toast")).to_contain_text("has ten fresh tries")
+
+
+def test_agents_and_their_pages_are_reached_by_key_and_on_a_phone(open_gabriel, gabriel):
+    page = open_gabriel("inbox/", **PHONE)
+    page.locator(".tabbar").get_by_role("link", name="Agents").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Agents")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/ledger/")
+    page.keyboard.press("g")
+    page.keyboard.press("a")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Agents")
+    expect(page.locator(".side [aria-current]")).to_contain_text("Agents")
+
+
+def test_what_opens_on_a_phone_stays_on_the_phone(open_gabriel, page_of_mira, gabriel):
+    for path, opener in [
+        ("/agents/", "details.confirm"),
+        ("/agents/", "#house details"),
+        ("/agents/gabriel/", "details.confirm"),
+        ("/agents/gabriel/", ".presences details"),
+        ("/agents/gabriel/voice/", ".brains details"),
+        ("/agents/gabriel/voice/", "#models footer details"),
+    ]:
+        page = page_of_mira(path, **PHONE)
+        page.locator(f"{opener} > summary").first.click()
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 390, (path, opener)
+        box = page.locator(f"{opener}[open] > :not(summary)").first.bounding_box()
+        assert box["x"] >= 0, (path, opener)
+        assert box["x"] + box["width"] <= 390, (path, opener)
+        page.context.close()
+
+
+LONG = "<script>document.title='owned'</script>" + "無限" * 20
+
+
+def test_a_hostile_name_neither_runs_nor_breaks_the_page(visit, mira, gabriel):
+    made = presences.make_agent("long", name=LONG[:80], by="operator:mira")
+    Agent.objects.filter(pk=made.pk).update(persona="</textarea><script>alert(1)</script>" * 9)
+    page = visit(mira, "/agents/", **PHONE)
+    for path in ["/agents/", *(f"/agents/long/{tab}" for tab in ("", "settings/", "voice/"))]:
+        page.goto(path)
+        assert page.evaluate(OUT_OF_PLACE) == [], path
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 390, path
+        assert "owned" not in page.title().partition("</script>")[2], path
+    page.goto("/agents/long/settings/")
+    expect(page.get_by_label("Who it is")).to_have_value(re.compile(r"^</textarea><script>"))
+
+
+def test_a_viewer_finds_everything_readable_and_nothing_to_press(visit, gabriel):
+    page = visit(make_operator(role="viewer"), "/agents/gabriel/settings/")
+    expect(page.get_by_label("Longest reply")).to_be_disabled()
+    expect(page.get_by_role("button", name="Save settings")).to_be_disabled()
+    page.goto("/agents/gabriel/voice/")
+    assert page.get_by_role("button", name="Remove this model").count() == 0
+    page.goto("/agents/gabriel/inbox/")
+    assert page.get_by_role("button", name="Try again").count() == 0
