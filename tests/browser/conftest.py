@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from dialogue.models import Agent
 from surfaces.delivery import Carried, deliver_due
@@ -21,6 +21,9 @@ from surfaces.sender import Sender
 from tests.browser.at_work import put_to_work
 from tests.browser.places import launching
 from tests.factories import make_operator
+
+PATIENCE = 20_000  # ms; a machine that tests with all its cores is slow to answer
+expect.set_options(timeout=PATIENCE)
 
 # Chromium's own words about an answer of 400 or above; the page has said it better.
 REFUSED = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
@@ -75,7 +78,7 @@ def visit(new_context: Callable[..., BrowserContext], live_server: Any) -> Visit
     def open_browser(operator: Operator | None, path: str, **wishes: Any) -> Page:
         wishes = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"} | wishes
         context = new_context(base_url=live_server.url, **wishes)
-        context.set_default_timeout(8_000)
+        context.set_default_timeout(PATIENCE)
         context.on("page", lambda page: _listen(page, live_server.url))
         if operator:
             context.add_cookies([_session(operator, live_server.url)])

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from dialogue import presences
 from dialogue.models import Agent, Brain
+from tests.browser.pressing import press
 from tests.browser.test_every_page import OUT_OF_PLACE
 from tests.factories import make_operator
 
@@ -27,7 +28,7 @@ def test_a_setting_is_changed_and_taken_back_with_one_key(open_gabriel):
     expect(page.locator(".toast")).to_contain_text("Saved: longest reply.")
     expect(page.get_by_label("Longest reply")).to_have_value("700")
     expect(page.get_by_text("Mira set Longest reply from 900 to 700 characters")).to_be_visible()
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.locator(".toast")).to_contain_text("Set back: longest reply.")
     expect(page.get_by_label("Longest reply")).to_have_value("900")
 
@@ -114,7 +115,7 @@ def test_why_a_comment_is_not_answered_leads_to_it_and_to_another_try(open_gabri
     row = page.locator(".msgs > li", has_text="3 of 3 replies in this thread are used.").first
     expect(row).to_contain_text("passed")
     row.locator("[data-open]").focus()
-    page.keyboard.press("t")
+    press(page, "t")
     expect(page.locator(".toast")).to_contain_text("has ten fresh tries")
 
 
@@ -124,8 +125,7 @@ def test_agents_and_their_pages_are_reached_by_key_and_on_a_phone(open_gabriel, 
     expect(page.get_by_role("heading", level=1)).to_have_text("Agents")
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto("/ledger/")
-    page.keyboard.press("g")
-    page.keyboard.press("a")
+    press(page, "g", "a")
     expect(page.get_by_role("heading", level=1)).to_have_text("Agents")
     expect(page.locator(".side [aria-current]")).to_contain_text("Agents")
 

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from surfaces import lapsing
 from surfaces.models import Draft, Message
+from tests.browser.pressing import press
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def item(page):
 
 def test_words_are_sent_back_with_a_note_without_a_mouse(page_of_mira, voiced):
     page = page_of_mira(f"/drafts/{voiced.pk}/")
-    page.keyboard.press("b")
+    press(page, "b")
     expect(page.get_by_label("Note to the voice")).to_be_focused()
     page.keyboard.type("Shorter, please.")
     page.get_by_role("button", name="Send it back").click()
@@ -69,7 +70,7 @@ def test_what_moved_while_the_page_was_open_must_be_seen(page_of_mira, voiced, w
 
 def test_an_edit_shows_what_it_changed(page_of_mira, voiced):
     page = page_of_mira(f"/drafts/{voiced.pk}/")
-    page.keyboard.press("e")
+    press(page, "e")
     page.get_by_label("Text").fill(voiced.text + " Slowly, then.")
     page.get_by_role("button", name="Save").click()
     expect(item(page).locator(".steps ins")).to_contain_text("Slowly, then.")

@@ -2,16 +2,18 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from tests.browser.pressing import press
+
 
 def test_five_wrong_passwords_and_then_even_the_right_one_waits(visit, mira):
     page = visit(None, "/sign-in")
     for left in ["4 tries left", "3 tries left", "2 tries left", "1 try left", "the last try"]:
         page.get_by_label("Name").fill("mira")
         page.get_by_label("Password").fill("guessed")
-        page.keyboard.press("Enter")
+        press(page, "Enter")
         expect(page.get_by_role("alert")).to_contain_text(left)
     page.get_by_label("Password").fill("a good long password")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_role("alert")).to_contain_text("Wait 15 min")
     expect(page.get_by_label("Name")).to_have_value("mira")
 
@@ -32,5 +34,5 @@ def test_a_viewer_reads_everything_and_finds_nothing_to_press(visit, demo, waiti
     page = visit(make_operator(role="viewer"), f"/drafts/{waiting.pk}/")
     expect(page.locator("#item")).to_contain_text("decides nothing")
     assert page.get_by_role("button", name="Approve").count() == 0
-    page.keyboard.press("a")
+    press(page, "a")
     expect(page.locator("#item .badge.wait")).to_have_text("waiting")

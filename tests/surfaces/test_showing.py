@@ -108,10 +108,10 @@ HARD = {
 
 @pytest.mark.parametrize("name", HARD)
 def test_no_text_takes_a_second_to_show(name: str):
-    began = time.process_time()
+    began = time.thread_time()
     said(HARD[name])
     showing.plain(HARD[name])
-    assert time.process_time() - began < 1
+    assert time.thread_time() - began < 1
 
 
 def test_an_excerpt_is_one_line():

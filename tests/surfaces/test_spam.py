@@ -306,10 +306,10 @@ LONG_WINDED = (
 @pytest.mark.parametrize("piece", LONG_WINDED)
 def test_a_hundred_thousand_characters_take_no_longer_than_a_blink(piece: str):
     text = piece * (100_000 // len(piece))
-    begun = time.perf_counter()
+    begun = time.thread_time()
     judged(text, TRAINED)
     fingerprint(text)
-    assert time.perf_counter() - begun < 1.5  # 0.3 at worst; the rest is for slow machines
+    assert time.thread_time() - begun < 1.5  # of work; 0.3 at worst, quadratic would be minutes
 
 
 # Tokens, hosts, fingerprints

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from time import perf_counter
+from time import thread_time
 
 from hypothesis import given
 from hypothesis import strategies as some
@@ -101,15 +101,15 @@ def test_what_is_too_deep_says_whom_it_answers():
 
 
 def test_ten_thousand_comments_in_one_line_are_laid_out_in_a_blink():
-    started = perf_counter()
+    started = thread_time()
     places = tree.lay_out([(2, None), *((pk, pk - 1) for pk in range(3, 10_002))], post=POST)
     tree.lines(tree.cut(places).places)
     assert places[-1].depth == 9_999
-    assert perf_counter() - started < 1
+    assert thread_time() - started < 1
 
 
 def test_five_thousand_rings_are_opened_in_a_blink():
-    started = perf_counter()
+    started = thread_time()
     rings = [(pk, pk ^ 1) for pk in range(2, 10_002)]
     assert len(tree.lay_out(rings, post=POST)) == 10_000
-    assert perf_counter() - started < 1
+    assert thread_time() - started < 1
