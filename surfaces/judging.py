@@ -8,7 +8,7 @@ What was learnt from a message is kept with the decision, so undo unlearns exact
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -29,25 +29,9 @@ ALL_MESSAGES = ""  # the token that counts messages
 
 
 def judge_items(account: Account, items: Sequence[Item], now: datetime) -> Mapping[str, Judged]:
-    """Judge new comments in a handful of queries, however many there are."""
+    """Judge new or edited comments in a handful of queries, however many there are."""
     world = _World.of(account, [(item.author, item.content) for item in items], now)
     return {item.remote_id: world.judge(item.author, item.content) for item in items}
-
-
-def judge_again(ids: Iterable[int], *, now: datetime) -> None:
-    """Judge edited comments anew, except where a person has spoken."""
-    rows = Message.objects.filter(pk__in=list(ids), spam_decision=None).incoming().comments()
-    for row in rows.select_related("account"):
-        verdict = _World.of(row.account, [(row.author, row.content)], now).judge(
-            row.author, row.content
-        )
-        undecided = Message.objects.filter(pk=row.pk, spam_decision=None)
-        undecided.update(
-            spam_status=verdict.status,
-            spam_score=verdict.score,
-            spam_reasons=[list(reason) for reason in verdict.reasons],
-            fingerprint=verdict.fingerprint,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -46,12 +46,10 @@ class Stored:
     deleted: int = 0
     suspect: int = 0
     spam: int = 0
-    edited_ids: list[int] = field(default_factory=list)
 
     def add(self, other: Stored) -> None:
         for name in ("new", "edited", "deleted", "suspect", "spam"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.edited_ids += other.edited_ids
 
 
 COLUMNS = {
@@ -126,19 +124,24 @@ def _is_sane(item: Item) -> bool:
 def _store_batch(account: Account, items: Sequence[Item], *, now: datetime, judge: Judge) -> Stored:
     known = _known(account, items)
     fresh = [item for item in items if item.remote_id not in known]
-    judged = judge(account, [item for item in fresh if is_judged(item)], now)
+    reworded = [item for item in items if _is_reworded(known.get(item.remote_id), item)]
+    judged = judge(account, [item for item in [*fresh, *reworded] if is_judged(item)], now)
     changed = Stored()
     ids = {name: row.pk for name, row in known.items()}
     with transaction.atomic():
         if fresh:
             changed.new = _insert(account, fresh, ids, judged, now)
-            changed.suspect = sum(verdict.status == "suspect" for verdict in judged.values())
-            changed.spam = sum(verdict.status == "spam" for verdict in judged.values())
+            said = [judged[item.remote_id].status for item in fresh if item.remote_id in judged]
+            changed.suspect, changed.spam = said.count("suspect"), said.count("spam")
         for item in items:
             if (row := known.get(item.remote_id)) and row.kind == item.kind.value:
                 _hang(row, item, ids)
-                _refresh(row, item, changed, now=now)
+                _refresh(row, item, changed, judged.get(item.remote_id), now=now)
     return changed
+
+
+def _is_reworded(row: Message | None, item: Item) -> bool:
+    return row is not None and (item.title, item.content) != (row.title, row.content)
 
 
 def _hang(row: Message, item: Item, ids: Mapping[str, int]) -> None:
@@ -245,8 +248,10 @@ def _note_answers(parents: Sequence[int]) -> None:
         ).update(reply_status=ReplyStatus.SENT)
 
 
-def _refresh(row: Message, item: Item, changed: Stored, *, now: datetime) -> None:
-    """Mark what changed at the source. Own words stay as we know they were sent."""
+def _refresh(
+    row: Message, item: Item, changed: Stored, verdict: Judged | None, *, now: datetime
+) -> None:
+    """Mark what changed at the source. Who hears of new words finds them judged."""
     if item.is_deleted:
         if row.deleted_at is None:
             _mark(row, "message.deleted", now, deleted_at=now)
@@ -255,16 +260,27 @@ def _refresh(row: Message, item: Item, changed: Stored, *, now: datetime) -> Non
     facts: dict[str, Any] = {}
     if row.deleted_at is not None:
         facts["deleted_at"] = None
-    if (item.title, item.content) != (row.title, row.content):
+    if _is_reworded(row, item):
         facts |= {
             "title": item.title,
             "content": item.content,
             "edited_at": item.edited_at or now,
         }
         changed.edited += 1
-        changed.edited_ids.append(row.pk)
+        if verdict and row.direction == Direction.INCOMING:
+            _judge_again(row, verdict)
     if facts:
         _mark(row, "message.edited", now, **facts)
+
+
+def _judge_again(row: Message, verdict: Judged) -> None:
+    """Put down what the filter makes of edited words, except where a person has spoken."""
+    Message.objects.filter(pk=row.pk, spam_decision=None).update(
+        spam_status=verdict.status,
+        spam_score=verdict.score,
+        spam_reasons=[list(reason) for reason in verdict.reasons],
+        fingerprint=verdict.fingerprint,
+    )
 
 
 def _mark(row: Message, action: str, now: datetime, **facts: Any) -> None:

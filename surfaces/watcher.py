@@ -224,7 +224,6 @@ def read_thread(
 
 def _store(account: Account, items: Sequence[Item], report: Report, *, now: datetime) -> None:
     changed = store(account, items, now=now, judge=judging.judge_items)
-    judging.judge_again(changed.edited_ids, now=now)
     report.stored.add(changed)
 
 

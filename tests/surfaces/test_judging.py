@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -10,7 +11,8 @@ from django.db import connection
 from surfaces import judging
 from surfaces.adapters.base import Item, Kind
 from surfaces.errors import NotAllowed
-from surfaces.models import Draft, Message, SpamDecision, SpamToken
+from surfaces.models import AuditEvent, Draft, Message, SpamDecision, SpamToken
+from surfaces.storing import store
 from tests.factories import NOON, make_account, make_approved, make_draft, make_message, make_post
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
@@ -83,20 +85,48 @@ def test_a_change_of_mind_counts_once():
     assert words() == {}
 
 
-def test_a_later_automatic_pass_never_overrules_a_person():
-    comment = make_message(content=LURE)
-    judging.mark(comment, is_spam=False, by=MIRA, now=NOON)
-    judging.judge_again([comment.pk], now=NOON)
+def read_again(comment: Message, content: str) -> Message:
+    """The watcher finds other words at the source."""
+    edited = Item(
+        remote_id=comment.remote_id, kind=Kind.COMMENT, post_id=comment.post.remote_id,
+        author=comment.author, created_at=NOON, content=content,
+    )  # fmt: skip
+    store(comment.account, [edited], now=NOON, judge=judging.judge_items)
     comment.refresh_from_db()
-    assert comment.spam_status == "clean"
+    return comment
+
+
+def test_a_later_automatic_pass_never_overrules_a_person():
+    comment = make_message(content="nice post")
+    judging.mark(comment, is_spam=False, by=MIRA, now=NOON)
+    assert read_again(comment, LURE).spam_status == "clean"
 
 
 def test_an_edit_into_a_lure_is_judged_again():
     comment = make_message(content="nice post")
-    Message.objects.filter(pk=comment.pk).update(content=LURE)
-    judging.judge_again([comment.pk], now=NOON)
-    comment.refresh_from_db()
-    assert comment.spam_status in {"suspect", "spam"}
+    assert read_again(comment, LURE).spam_status in {"suspect", "spam"}
+
+
+def test_an_edit_out_of_a_lure_lets_the_comment_be_answered():
+    comment = make_message(content=LURE, spam_status="suspect", spam_score=0.9)
+    assert read_again(comment, "What does the table leave out?").spam_status is None
+    assert comment.spam_score < 0.5
+    assert comment in Message.objects.awaiting_reply()
+
+
+def test_whoever_hears_of_an_edit_finds_it_judged(monkeypatch):
+    """The inbox reads the ledger: a verdict that came later would come too late for it."""
+    seen: list[str | None] = []
+    record = AuditEvent.objects.record
+
+    def look(action: str, *, subject: Message, **given: Any) -> AuditEvent:
+        if action == "message.edited":
+            seen.append(Message.objects.get(pk=subject.pk).spam_status)
+        return record(action, subject=subject, **given)
+
+    monkeypatch.setattr(type(AuditEvent.objects), "record", staticmethod(look))
+    read_again(make_message(content=LURE, spam_status="suspect"), "What does it leave out?")
+    assert seen == [None]
 
 
 def test_our_own_words_are_not_judged():
