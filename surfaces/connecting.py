@@ -46,7 +46,7 @@ def connect(
     _check(kind, agent=agent, base_url=base_url, token=token, every=every, mode=mode)
     _try_out(kind, base_url, token)
     _one_at_a_time()
-    surface = _surface(kind, base_url.rstrip("/"))
+    surface = _surface(kind, _one_spelling(base_url))
     if dialect is not None:
         _speak(surface, dialect)
     name = f"{agent}@{surface.slug}"
@@ -111,9 +111,9 @@ def _surface(kind: str, base_url: str) -> Surface:
     traits = READERS[kind].traits
     if base_url == traits.base_url:
         base_url = ""  # one service, one surface: two would answer every comment twice
-    found = Surface.objects.filter(kind=kind, base_url=base_url).first()
-    if found:
-        return found
+    for surface in Surface.objects.filter(kind=kind):
+        if _one_spelling(surface.base_url) == base_url:
+            return surface
     place = slugify(urlsplit(base_url).netloc.replace(".", "-").replace(":", "-"))
     slug = _free_slug(slugify(f"{kind}-{place}" if base_url else kind)[:60])
     name = f"{traits.label} at {urlsplit(base_url).netloc}" if base_url else traits.label
@@ -152,7 +152,7 @@ def _check(
     if kind not in READERS:
         raise BadInput(f"{kind!r} is no kind of surface; there are {', '.join(READERS)}.")
     if not SLUG.fullmatch(agent):
-        raise BadInput(f"{agent!r} is no agent's name; use small letters, digits and hyphens.")
+        raise BadInput(f"{agent!r} is no agent's name; use letters, digits and hyphens.")
     if mode is not None and mode not in Mode.values:
         raise BadInput(f"{mode!r} is no mode; there are {', '.join(Mode.values)}.")
     if every is not None and not 1 <= every <= 1440:
@@ -160,6 +160,11 @@ def _check(
     if token and not TOKEN.fullmatch(token):
         raise BadInput("The token holds blanks or characters that no header can carry.")
     _check_url(base_url)
+
+
+def _one_spelling(base_url: str) -> str:
+    """One service has one address: no capitals in its host, no port that goes without saying."""
+    return str(httpx.URL(base_url)).rstrip("/")
 
 
 def _check_url(base_url: str) -> None:
@@ -170,7 +175,8 @@ def _check_url(base_url: str) -> None:
     try:
         parts = urlsplit(base_url)
         is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
+        is_address = is_address and bool(httpx.URL(base_url).host)  # names are decoded there
+    except (ValueError, httpx.InvalidURL):
         is_address = False
     if not is_address or parts.username is not None or not parts.hostname:
         raise BadInput("That is no address; it must look like https://host/api/v1.")

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.db.models.functions import Greatest
 from django_q.tasks import async_task
 
 from surfaces.errors import NotAllowed, StaleState
@@ -107,11 +108,13 @@ def _begin_try(draft: Draft, *, is_begun: bool) -> None:
     facts = {"reply_status": ReplyStatus.PENDING, "reply_why": ""}
     if is_begun:
         closed = [ReplyStatus.SENT, ReplyStatus.FAILED]
-        if not draft.comment().alive().not_spam().exclude(reply_status__in=closed).update(**facts):
+        open_still = draft.comment().alive().not_spam().exclude(reply_status__in=closed)
+        # A person who asked for fresh tries meanwhile gets this one as the first.
+        if not open_still.update(reply_attempts=Greatest(F("reply_attempts"), 1), **facts):
             raise NotAllowed("This comment was settled while its answer was being written.")
         return
-    open_still = draft.comment().filter(reply_attempts__lt=MOST_TRIES)
-    if not open_still.update(reply_attempts=F("reply_attempts") + 1, **facts):
+    untried = draft.comment().filter(reply_attempts__lt=MOST_TRIES)
+    if not untried.update(reply_attempts=F("reply_attempts") + 1, **facts):
         raise NotAllowed(
             f"This comment was tried {MOST_TRIES} times. Retry its last draft instead."
         )

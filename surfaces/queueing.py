@@ -151,12 +151,14 @@ def decided_before(draft: Draft, me: str, now: datetime) -> str:
     """What somebody else decided, and how long ago; "" if nobody did, or it waits again."""
     if draft.state in UNDECIDED or not draft.decided_by or not draft.decided_at:
         return ""
+    if draft.decided_by == me:
+        return f"You decided this already: it is {draft.state}."
     kind, _, name = draft.decided_by.partition(":")
     if kind == "operator":
         operator = Operator.objects.filter(username=name).first()
         name = operator.name if operator else name
-    who = "You" if draft.decided_by == me else name or kind
-    return f"{who} decided this {span(now - draft.decided_at)} before you: it is {draft.state}."
+    ago = span(now - draft.decided_at)
+    return f"{name or kind} decided this {ago} before you: it is {draft.state}."
 
 
 def text_limit(draft: Draft) -> int:

@@ -60,6 +60,8 @@ def retry(draft: Draft, *, by: str, now: datetime) -> None:
     """Send a failed draft again: an operator gives the comment ten more tries."""
     if draft.state != State.FAILED:
         raise NotAllowed(f"This draft is {draft.state}; only a failed one can be retried.")
+    if draft.comment().answered().exists():
+        raise NotAllowed("This comment is answered already.")
     try:
         with transaction.atomic():
             _approve_again(draft, by=by, now=now, why="Retried by a person.")

@@ -17,10 +17,14 @@ PAGE = 50
 
 @require_safe
 def ledger(request: OperatorRequest) -> HttpResponse:
-    asked = {name: request.GET.get(name, "").strip() for name in ("actor", "action", "subject")}
+    asked = {name: _asked(request.GET, name) for name in ("actor", "action", "subject")}
     lines, page = _page(_narrowed(asked), request.GET)
     shown = {"lines": lines, "page": page, "asked": asked, "is_filtered": any(asked.values())}
     return render(request, "surfaces/ledger.html", shown)
+
+
+def _asked(given: QueryDict, name: str) -> str:
+    return str(given.get(name, "")).replace("\0", "").strip()
 
 
 def _narrowed(asked: dict[str, str]) -> AuditQuerySet:

@@ -12,12 +12,14 @@ from surfaces.doors import may_decide
 from surfaces.requests import OperatorRequest
 from surfaces.views.acting import back, sentences
 
+LONGEST = 120  # characters of what is paused, as its row has them
+
 
 @require_POST
 @may_decide
 def pause(request: OperatorRequest) -> HttpResponse:
     scope, subject = _meant(request)
-    why = " ".join(request.POST.get("why", "").split())[:400] or "no reason given"
+    why = " ".join(_posted(request, "why").split())[:400] or "no reason given"
     with sentences(request):
         row = pausing.pause(scope, subject, why=why, by=request.user.actor, now=timezone.now())
         undo = reverse("surfaces:resume")
@@ -38,10 +40,14 @@ def resume(request: OperatorRequest) -> HttpResponse:
 
 def _meant(request: OperatorRequest) -> tuple[str, str]:
     """`scope` and `subject`, or both in one as `what`: "surface:moltbook"."""
-    if what := request.POST.get("what", ""):
+    if what := _posted(request, "what"):
         scope, _, subject = what.partition(":")
-        return scope, subject
-    return request.POST.get("scope", ""), request.POST.get("subject", "")
+        return scope[:LONGEST], subject[:LONGEST]
+    return _posted(request, "scope")[:LONGEST], _posted(request, "subject")[:LONGEST]
+
+
+def _posted(request: OperatorRequest, name: str) -> str:
+    return request.POST.get(name, "").replace("\0", "")
 
 
 def _named(scope: str, subject: str) -> str:

@@ -16,7 +16,7 @@ from django_q.models import Schedule
 
 from config import secrets
 from surfaces.models import Account, AuditEvent, Draft, Message, Pause, Surface
-from tests.factories import make_account, make_approved, make_message, make_surface
+from tests.factories import make_account, make_agent, make_approved, make_message, make_surface
 from tests.fakes.moltbook import FakeMoltbook
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
@@ -133,8 +133,8 @@ def test_deliver_once_prints_what_it_carried(moltbook: Any, account: Account):
 
 @pytest.mark.parametrize("scope", ["all", "surface", "account", "agent"])
 def test_pause_and_resume_say_what_they_did(scope: str):
-    account = make_account()
-    subject = {"surface": account.surface.slug, "account": account.name, "agent": "iris"}
+    account, agent = make_account(), make_agent(slug="iris")
+    subject = {"surface": account.surface.slug, "account": account.name, "agent": agent.slug}
     words = [f"--{scope}", *([subject[scope]] if scope in subject else [])]
     [paused] = said("pause", *words, "--why", "storm")
     assert (paused["paused"], paused["subject"]) == (scope, subject.get(scope, ""))
@@ -150,6 +150,7 @@ def test_pause_and_resume_say_what_they_did(scope: str):
         ["pause", "--surface", "nowhere"],
         ["pause", "--account", "nobody"],
         ["pause", "--agent", ""],
+        ["pause", "--agent", "irsi"],
         ["resume", "--all"],
         ["resume", "--account", "nobody"],
     ],

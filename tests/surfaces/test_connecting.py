@@ -58,6 +58,19 @@ def test_the_service_named_by_its_own_address_is_the_same_service():
     assert (Account.objects.count(), Surface.objects.count()) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    "spelling",
+    ["https://HUB.example/api", "https://hub.example:443/api/", "HTTPS://hub.example/api"],
+)
+def test_one_service_spelled_otherwise_is_one_surface(spelling: str):
+    """Also if it was connected when spellings still made a difference."""
+    join(base_url="https://hub.example/api")
+    join(base_url=spelling)
+    Surface.objects.update(base_url=spelling)
+    join(base_url="https://hub.example/api")
+    assert (Account.objects.count(), Surface.objects.count()) == (1, 1)
+
+
 def test_two_addresses_on_one_host_are_two_surfaces():
     first = join(base_url="http://127.0.0.1:8000/api/v1")
     second = join(base_url="http://127.0.0.1:8000/api/v2")
@@ -92,6 +105,8 @@ def test_the_built_in_hub_needs_no_token_and_keeps_its_name():
         ({"base_url": "https://moltbook.example:port/"}, "no address"),
         ({"base_url": "https://moltbook.example:99999/"}, "no address"),
         ({"base_url": "https://[::1/"}, "no address"),
+        ({"base_url": "https://xn--/"}, "no address"),
+        ({"base_url": "https://hub.exa\nmple/"}, "no address"),
         ({"base_url": "https://moltbook.com/api/v1"}, "www"),
         ({"base_url": "https://moltbook.ai/api/v1"}, "not Moltbook"),
         ({"base_url": f"https://moltbook.example/{'x' * 300}"}, "too long"),

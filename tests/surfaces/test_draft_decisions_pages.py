@@ -54,6 +54,13 @@ def test_the_second_operator_is_told_what_the_first_decided(desk):
     assert "before you: it is withdrawn." in page
 
 
+def test_a_second_press_is_told_that_the_first_was_enough(desk):
+    draft = make_draft()
+    for _ in range(2):
+        response = do(desk, draft, "approve", digest=draft.digest())
+    assert "You decided this already: it is approved." in text(response)
+
+
 def test_a_forged_step_is_refused_with_a_sentence(desk):
     draft = make_draft(state="sent", sent_at=NOON)
     for verb in ["approve", "edit", "withdraw", "retry", "settle_there", "settle_absent"]:

@@ -41,6 +41,14 @@ def test_a_try_that_was_counted_when_the_voice_was_asked_is_not_counted_again():
     assert (draft.terms, draft.pointer, draft.exit) == ("one", "two", "three")
 
 
+def test_fresh_tries_given_while_the_voice_wrote_begin_with_this_one():
+    question = make_message(reply_attempts=3, reply_status="pending")
+    drafting.try_again(question, by=MIRA, now=NOON)
+    reply(question, is_begun=True, origin="scripted")
+    question.refresh_from_db()
+    assert question.reply_attempts == 1
+
+
 @pytest.mark.parametrize(
     "settled",
     [

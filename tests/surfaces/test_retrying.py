@@ -77,3 +77,15 @@ def test_what_speaks_against_another_try_is_said():
         with pytest.raises(NotAllowed, match=why):
             drafting.try_again(question, by=MIRA, now=NOON)
     assert not AuditEvent.objects.called("message.retried").exists()
+
+
+def test_a_failed_draft_is_not_retried_when_the_comment_was_answered_elsewhere():
+    failed = make_draft(state="failed")
+    answered = failed.target
+    Message.objects.filter(pk=answered.pk).update(reply_status="sent")
+    make_message(post=answered.post, parent=answered, direction="outgoing", author="iris")
+    with pytest.raises(NotAllowed, match="answered already"):
+        drafting.retry(failed, by=MIRA, now=NOON)
+    answered.refresh_from_db()
+    assert answered.reply_status == "sent"
+    assert answered not in Message.objects.failed_replies()

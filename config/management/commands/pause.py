@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from dialogue.models import Agent
 from surfaces import pausing
 from surfaces.errors import RuleBroken
 
@@ -37,6 +38,9 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         scope, subject = scope_of(options)
         now = timezone.now()
+        if scope == "agent" and subject and not Agent.objects.filter(slug=subject).exists():
+            # A typo must not look like a stop.
+            raise CommandError(f"There is no agent {subject}. See the Agents page.", returncode=2)
         try:
             row = pausing.pause(scope, subject, why=options["why"], by="command:pause", now=now)
         except RuleBroken as error:

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from config.management.commands.pause import add_scope, scope_of
 from surfaces import pausing
 from surfaces.errors import RuleBroken
-from surfaces.management.commands.pause import add_scope, scope_of
 
 
 class Command(BaseCommand):
