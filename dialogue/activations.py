@@ -136,6 +136,7 @@ def end(
 ) -> None:
     """Let the agent sleep, or raise `Overtaken`: then nothing of this may be kept."""
     activation.note(state=state, outcome=outcome[:2000], ended_at=now, draft=draft)
+    spending.settle_left(activation, now=now)
     _count(activation.agent_id, state, now=now)
 
 
@@ -173,7 +174,7 @@ def _abandon(activation: Activation, *, now: datetime) -> int:
     ended = activation.mine().update(state=State.ABANDONED, outcome=outcome, ended_at=now)
     if not ended:
         return 0
-    spending.settle_abandoned(activation, now=now)
+    spending.settle_left(activation, now=now)
     _count(activation.agent_id, State.ABANDONED, now=now)
     again = Notification.objects.filter(activations=activation, read_at=None, draft=None)
     again.update(look_at=now)

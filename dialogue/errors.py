@@ -2,7 +2,8 @@
 
 VoiceError            no words came of it: a failed try
 ├── VoiceLimited      the provider (or its queue) said: too much; `wait` if it said how long
-├── VoiceDown         not reached, broke, took too long, status 5xx: another brain may answer
+├── VoiceDown         not reached, broke, took too long, status 5xx: another brain may answer;
+│                     `wait` if it said how long
 ├── VoiceRefused      the model declined to write this
 ├── VoiceBroken       what came is not what was asked for, again and again
 ├── VoiceTooLong      the model's window is too small: shorten once
@@ -29,7 +30,9 @@ class VoiceLimited(VoiceError):
 
 
 class VoiceDown(VoiceError):
-    pass
+    def __init__(self, why: str, *, wait: timedelta | None = None) -> None:
+        super().__init__(why)
+        self.wait = wait
 
 
 class VoiceRefused(VoiceError):

@@ -6,12 +6,13 @@ asked ─> answered ─> checked ──good──> words
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+from django.db import transaction
 
 from dialogue import activations, budget, spending
 from dialogue.activations import Cost
@@ -114,11 +115,13 @@ class Books:
     def is_ending(self) -> bool:
         return self.ending()
 
+    @transaction.atomic
     def asking(
         self, model: str, *, tokens_in: int, tokens_out: int, facts: Mapping[str, Any]
     ) -> Ticket:
         money = self._guess(tokens_in, tokens_out)
         now = self.clock()
+        # First, and in one step: whoever takes us back finds what we hold.
         activations.renew(self.activation, now=now)
         held = spending.reserve(
             self.activation, self.settings, tokens=tokens_in + tokens_out, money=money, now=now
@@ -127,6 +130,7 @@ class Books:
         activations.step(self.activation, "asked", words, now=now, facts=_plain(facts))
         return Ticket(held, model)
 
+    @transaction.atomic
     def answered(
         self,
         ticket: Ticket,
@@ -139,24 +143,25 @@ class Books:
         took_ms: int,
     ) -> None:
         money = self._guess(tokens_in, tokens_out) if cost is None else cost
-        spending.settle(
-            ticket.reservation, tokens=tokens_in + tokens_out, money=money, now=self.clock()
-        )
         spent = Cost(tokens_in=tokens_in, tokens_out=tokens_out, money=money, is_guess=cost is None)
         activations.step(
             self.activation, "answered", words, now=self.clock(), facts=_plain(facts), cost=spent,
             took_ms=took_ms,
         )  # fmt: skip
+        spending.settle(
+            ticket.reservation, tokens=tokens_in + tokens_out, money=money, now=self.clock()
+        )
 
+    @transaction.atomic
     def failed(self, ticket: Ticket, why: str, *, took_ms: int, may_have_cost: bool) -> None:
         """What reached the provider may be on its bill: it counts as held, marked as a guess."""
         held = ticket.reservation
         tokens, money = (held.tokens, held.money) if may_have_cost else (0, Decimal(0))
-        spending.settle(held, tokens=tokens, money=money, now=self.clock())
         spent = Cost(tokens_out=tokens, money=money, is_guess=may_have_cost)
         activations.step(
             self.activation, "failed", why, now=self.clock(), cost=spent, took_ms=took_ms
         )
+        spending.settle(held, tokens=tokens, money=money, now=self.clock())
 
     def _guess(self, tokens_in: int, tokens_out: int) -> Decimal:
         return budget.price(
@@ -169,5 +174,7 @@ class Books:
 
 def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Facts as JSON can hold them; PostgreSQL takes no NUL."""
-    kept: dict[str, Any] = json.loads(json.dumps(dict(facts), default=str).replace("\\u0000", ""))
-    return kept
+    return {
+        name: fact.replace("\0", "") if isinstance(fact, str) else fact
+        for name, fact in facts.items()
+    }

@@ -66,8 +66,8 @@ def settle(reservation: Reservation, *, tokens: int, money: Decimal, now: dateti
     return True
 
 
-def settle_abandoned(activation: Activation, *, now: datetime) -> None:
-    """A dead worker's calls may have happened: what it held counts as spent."""
+def settle_left(activation: Activation, *, now: datetime) -> None:
+    """Calls that nobody told the end of may have happened: what they held counts as spent."""
     for left in Reservation.objects.filter(activation=activation, settled_at=None):
         if settle(left, tokens=left.tokens, money=left.money, now=now):
             Activation.objects.filter(pk=activation.pk).update(

@@ -42,6 +42,7 @@ LONGEST_GOODBYE = 1.0  # seconds for a request that is given up to close its con
 MOST_WORDS = 4_000  # characters of an answer that are noted
 MOST_SHOWN = 40_000  # characters of a prompt that are noted
 MOST_TOKENS = 10_000_000  # that one request can take, whatever a server says
+MOST_MONEY = 10_000  # US dollars, likewise
 FORM_TOKENS = 400  # about what the form of the answer takes, which is sent along
 
 T = TypeVar("T")
@@ -63,11 +64,20 @@ class Caller:
         """Run `work` beside, and its hooks here, until it is done."""
         done: Future[T] = Future()
 
-        def live() -> None:
+        async def tell() -> None:
             try:
-                done.set_result(asyncio.run(work))
+                done.set_result(await work)
             except BaseException as error:  # noqa: BLE001 - raised again by who waits
                 done.set_exception(error)
+            # Said already here: a loop does not end before the last name is looked up.
+            self._calls.put(None)
+
+        def live() -> None:
+            try:
+                asyncio.run(tell())
+            except Exception as error:  # noqa: BLE001 - raised again by who waits
+                if not done.done():
+                    done.set_exception(error)
             finally:
                 self._calls.put(None)
 
@@ -127,16 +137,13 @@ class Watched(WrapperModel):
         )
         began = time.monotonic()
         call = self._call(messages, model_settings, model_request_parameters)
-        outcome, costs = await self._outcome(call)
+        outcome, noted = await self._outcome(call, tokens_in)
         took_ms = round((time.monotonic() - began) * 1000)
         if isinstance(outcome, VoiceError):
-            await self.caller.run(
-                self.watch.failed, ticket, str(outcome), took_ms=took_ms, may_have_cost=costs
-            )
+            await self.caller.run(self.watch.failed, ticket, str(outcome), took_ms=took_ms, **noted)
             raise outcome
-        noted = self._noted(outcome, tokens_in)
         await self.caller.run(self.watch.answered, ticket, took_ms=took_ms, **noted)
-        if problem := unusable(outcome, self.mind):
+        if problem := unusable(outcome, words_of(outcome), self.mind):
             raise problem
         return outcome
 
@@ -149,18 +156,19 @@ class Watched(WrapperModel):
         return answer.get()
 
     async def _outcome(
-        self, call: Coroutine[Any, Any, ModelResponse]
-    ) -> tuple[ModelResponse | VoiceError, bool]:
-        """The answer, or what went wrong and whether that may have cost something.
+        self, call: Coroutine[Any, Any, ModelResponse], tokens_in: int
+    ) -> tuple[ModelResponse | VoiceError, dict[str, Any]]:
+        """The answer, or what went wrong; and what the watch is told of it.
 
         The error is returned, not raised: so it carries no other along that may hold a key.
         """
         try:
-            return await self._in_time(call), True
+            answer = await self._in_time(call)
+            return answer, self._noted(answer, tokens_in)
         except Overtaken:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a stranger's answer broke is one failed try
-            return unanswered(error, self.mind), may_have_cost(error)
+            return unanswered(error, self.mind), {"may_have_cost": may_have_cost(error)}
 
     async def _in_time(self, call: Coroutine[Any, Any, T]) -> T:
         task = asyncio.ensure_future(call)
@@ -195,7 +203,7 @@ class Watched(WrapperModel):
         }
 
     def _noted(self, answer: ModelResponse, tokens_in: int) -> dict[str, Any]:
-        words = _words(answer)
+        words = words_of(answer)
         usage, is_counted = answer.usage, _is_counted(answer)
         facts = {"request": self.asked, "finish": answer.finish_reason, "counted": is_counted}
         return {
@@ -219,10 +227,10 @@ def _estimated(messages: list[ModelMessage]) -> int:
     return estimated_tokens(ModelMessagesTypeAdapter.dump_json(messages).decode()) + FORM_TOKENS
 
 
-def _words(answer: ModelResponse) -> str:
+def words_of(answer: ModelResponse) -> str:
     """What the model wrote, as it wrote it; a refusal, where it gave one."""
     parts = [
-        part.content if isinstance(part, TextPart) else part.args_as_json_str()
+        part.content if isinstance(part, TextPart) else _arguments(part)
         for part in answer.parts
         if isinstance(part, TextPart | ToolCallPart)
     ]
@@ -230,17 +238,22 @@ def _words(answer: ModelResponse) -> str:
     return "\n".join([*parts, *([str(refusal)] if refusal else [])])
 
 
+def _arguments(call: ToolCallPart) -> str:
+    return call.args if isinstance(call.args, str) else call.args_as_json_str()
+
+
 def _is_counted(answer: ModelResponse) -> bool:
     """Whether the provider said how many tokens it took, and a number one can believe."""
-    counts = (answer.usage.input_tokens, answer.usage.output_tokens)
-    return answer.usage.has_values() and all(0 <= count <= MOST_TOKENS for count in counts)
+    # A stream brings whatever the server wrote, fractions too.
+    counts: tuple[float, float] = (answer.usage.input_tokens, answer.usage.output_tokens)
+    believable = (isinstance(count, int) and 0 <= count <= MOST_TOKENS for count in counts)
+    return answer.usage.has_values() and all(believable)
 
 
 def _cost(answer: ModelResponse) -> Decimal | None:
-    """In US dollars, as the price list has it; None where it does not know the model."""
-    if answer.usage.cost is not None:
-        return answer.usage.cost
+    """In US dollars, as the price list or the gateway has it; None where nobody knows."""
     try:
-        return answer.cost().total_price
+        cost = answer.cost().total_price if answer.usage.cost is None else answer.usage.cost
     except (LookupError, ValueError, AssertionError):
         return None
+    return cost if 0 <= cost <= MOST_MONEY else None

@@ -24,8 +24,10 @@ from dialogue.errors import (
 )
 from dialogue.voice.base import Mind
 from dialogue.voice.masking import capped
+from surfaces.checks import SURROGATES
 
 LONGEST_REASON = 200  # characters of the provider's own words
+LONGEST_ANSWER = 100_000  # characters; what was asked for has at most a quarter of it
 LONGEST_WAIT = timedelta(days=1)  # whoever asks for more is asked again tomorrow
 TOO_LARGE = "its answer is larger than 4 MB"
 NONSENSE = "answered with something that no such server says"
@@ -53,7 +55,7 @@ def unanswered(error: Exception, mind: Mind) -> VoiceError:
     return VoiceDown(f"{mind.model} {NONSENSE} ({type(error).__name__}).")
 
 
-def unusable(answer: ModelResponse, mind: Mind) -> VoiceError | None:
+def unusable(answer: ModelResponse, words: str, mind: Mind) -> VoiceError | None:
     """Why an answer is none, before anybody looks at its form."""
     if answer.finish_reason == "content_filter":
         refusal = str((answer.provider_details or {}).get("refusal") or "")
@@ -61,6 +63,11 @@ def unusable(answer: ModelResponse, mind: Mind) -> VoiceError | None:
     if answer.finish_reason == "length":
         # Asked again under the same limit, it would be cut again.
         return VoiceBroken(f"The answer of {mind.model} was cut off: it ran out of output tokens.")
+    # Whoever asks again sends the answer back, and pays for it.
+    if len(words) > LONGEST_ANSWER:
+        return VoiceBroken(f"The answer of {mind.model} is longer than anybody asked for.")
+    if SURROGATES.search(words):
+        return VoiceBroken(f"The answer of {mind.model} holds half a character.")
     return None
 
 
@@ -95,7 +102,8 @@ def _turned_down(error: ai.ModelAPIError, mind: Mind) -> VoiceError:
     if isinstance(error, ai.ModelRequestRejectedError):
         return _rejected(error, mind, status)
     if isinstance(error, ai.ModelUnavailableError | ai.ModelServerError) or status in _TRY_AGAIN:
-        return VoiceDown(f"{model} is out of order{f' (status {status})' if status else ''}.")
+        said = f"{model} is out of order{f' (status {status})' if status else ''}."
+        return VoiceDown(said, wait=_wait(error.retry_after))
     if status or (status := _redirect(error)):
         return VoiceMisset(f"{model} answered with status {status}. Check its address.")
     return VoiceDown(f"{model} {NONSENSE}.")
@@ -119,7 +127,8 @@ def _rejected(error: ai.ModelRequestRejectedError, mind: Mind, status: int | Non
     if isinstance(error, ai.ModelNotFoundError):
         return VoiceMisset(f"There is no {model} at that address{said}")
     # A 403 that is no matter of keys is a gateway that flagged what we showed.
-    if status == 403 or {error.provider_error_code, error.provider_error_type} & _NOT_LIKED:
+    codes = {str(error.provider_error_code), str(error.provider_error_type)}
+    if status == 403 or codes & _NOT_LIKED:
         return VoiceRefused(f"{model} did not take the request{said}")
     return VoiceMisset(f"{model} rejected the request{said}")
 
@@ -159,11 +168,16 @@ def _limited(error: ai.ModelAPIError, model: str) -> VoiceLimited:
     seconds = error.retry_after
     if seconds is None:
         seconds = _reset(getattr(error, "headers", None) or {})
+    wait = _wait(seconds)
+    asked = f"; it asks for {wait.total_seconds():,.0f} s" if wait else ""
+    return VoiceLimited(f"{model} takes no more requests for now{asked}.", wait=wait)
+
+
+def _wait(seconds: float | None) -> timedelta | None:
+    """What a provider asks for, within reason."""
     if seconds is None:
-        return VoiceLimited(f"{model} takes no more requests for now.")
-    wait = timedelta(seconds=min(seconds, LONGEST_WAIT.total_seconds()))
-    asked = f"{wait.total_seconds():,.0f} s"
-    return VoiceLimited(f"{model} takes no more requests for now; it asks for {asked}.", wait=wait)
+        return None
+    return timedelta(seconds=min(seconds, LONGEST_WAIT.total_seconds()))
 
 
 def _reset(headers: Mapping[str, str]) -> float | None:
@@ -194,8 +208,11 @@ def all_failed(failures: Sequence[VoiceError]) -> VoiceError:
     if len(limits) == len(failures):
         waits = [error.wait for error in limits if error.wait is not None]
         return VoiceLimited(why, wait=min(waits, default=None))
-    if any(isinstance(error, VoiceLimited | VoiceDown) for error in failures):
-        return VoiceDown(why)
+    passing = [error for error in failures if isinstance(error, VoiceLimited | VoiceDown)]
+    if passing:
+        named = [error.wait for error in passing if error.wait is not None]
+        # Who named no wait may be well again before the others.
+        return VoiceDown(why, wait=min(named) if len(named) == len(passing) else None)
     for kind in (VoiceBroken, VoiceMisset):
         if any(isinstance(error, kind) for error in failures):
             return kind(why)

@@ -87,7 +87,9 @@ def open_model(mind: Mind, wire: httpx2.AsyncClient) -> Model:
     if not provider or not name or "/" in provider:
         raise VoiceMisset(f"{mind.model!r} is no model. Write provider:name.")
     if mind.base_url and not _is_address(mind.base_url):
-        raise VoiceMisset(f"The address of {mind.model} must begin with http:// or https://.")
+        raise VoiceMisset(
+            f"The address of {mind.model} must begin with http:// or https:// and a host."
+        )
     if not (mind.key.isascii() and mind.key.isprintable()):
         raise VoiceMisset(f"The key of {mind.model} holds a sign that no key has. Set it again.")
     if not (mind.key or mind.base_url or provider == "ollama"):
@@ -106,9 +108,10 @@ def open_model(mind: Mind, wire: httpx2.AsyncClient) -> Model:
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-    except ValueError:
+        httpx2.URL(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except (ValueError, httpx2.InvalidURL):
         return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _opened(provider: str, name: str, mind: Mind, wire: httpx2.AsyncClient) -> Model:

@@ -87,6 +87,15 @@ def test_what_a_dead_worker_left_is_due_again_and_its_money_counts_as_spent():
     assert {(row.held_tokens, row.tokens) for row in Spending.objects.all()} == {(0, 100)}
 
 
+def test_whatever_ends_a_waking_nothing_of_it_stays_held():
+    woken = wake()
+    spending.reserve(woken, woken.agent.settings, tokens=100, money=Decimal("0.2"), now=NOON)
+    activations.end(woken, State.FAILED, "we stumbled", now=NOON)
+    woken.refresh_from_db()
+    assert (woken.cost, woken.cost_is_guess) == (Decimal("0.2"), True)
+    assert {(row.held_tokens, row.tokens) for row in Spending.objects.all()} == {(0, 100)}
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_lives_keeps_its_waking_until_the_lease_is_over():
     sender, lives, over = Sender(), Barrier(2), Barrier(2)

@@ -78,15 +78,16 @@ def test_every_failure_says_what_to_do_next_and_is_not_repeated(
         (Outcome("429-retry-after-date", seconds=90), 60, 90),
         (Outcome("429-reset"), 80, 80),
         (Outcome("429-retry-after", seconds=10**12), 86_400, 86_400),
+        (Outcome("503-retry-after", seconds=40), 40, 40),
     ],
-    ids=["seconds", "date", "openai", "absurd"],
+    ids=["seconds", "date", "openai", "absurd", "down"],
 )
 def test_how_long_to_wait_is_what_the_provider_says_up_to_a_day(
     fake: FakeOpenAI, outcome: Outcome, least: float, most: float
 ):
     fake.script(outcome)
     error = why_not(mind(fake))
-    assert isinstance(error, VoiceLimited)
+    assert isinstance(error, VoiceLimited | VoiceDown)
     assert error.wait is not None
     assert least <= error.wait.total_seconds() <= most
 

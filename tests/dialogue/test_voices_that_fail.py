@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from threading import Thread
 
 import pytest
+from django.db import connection
 
-from dialogue import inbox, reply_loop
-from dialogue.models import Activation, AgentSettings, Brain, Notification, Spending
+from dialogue import activations, inbox, reply_loop, spending
+from dialogue.models import Activation, AgentSettings, Brain, Notification, Reservation, Spending
 from dialogue.models.settings import OutputStyle
 from surfaces import sealing
-from surfaces.models import AuditEvent, Draft
+from surfaces.models import AuditEvent, Draft, Message
 from tests.factories import NOON, make_message, make_presence
 from tests.fakes.openai_chat import FakeOpenAI, Outcome
 
@@ -149,6 +151,13 @@ def test_another_brain_answers_where_the_first_is_down(openai):
     assert kinds == ["asked", "failed", "asked", "answered", "checked"]
 
 
+def test_a_provider_that_is_down_and_names_a_long_wait_is_left_alone_that_long(openai):
+    world = World(openai)
+    openai.always(Outcome("503-retry-after", seconds=7_200))
+    assert world.round().failed == 1
+    assert world.notification.look_at - NOON >= timedelta(hours=2)
+
+
 def test_a_thread_too_long_is_shortened_once(openai):
     world = World(openai)
     openai.script("context_too_long")
@@ -192,6 +201,39 @@ def test_the_key_is_nowhere_to_be_read(openai):
     assert KEY not in repr(rows)
     assert any(KEY in str(seen.headers) for seen in openai.requests), "it is used, though"
     assert all(KEY not in seen.system + seen.user for seen in openai.requests)
+
+
+@pytest.mark.parametrize("words", [r"Look at \u0000 here", r'"\u0000"', r"a\u0000b", "\\"])
+def test_a_comment_about_escapes_is_answered_and_noted_as_it_was_shown(openai, words):
+    world = World(openai)
+    Message.objects.filter(pk=world.comment.pk).update(content=words)
+    assert world.round().drafted == 1
+    asked = Activation.objects.get().steps.get(kind="asked")
+    assert f"| {words}" in asked.facts["shown"].splitlines()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_taken_back_while_it_reserves_leaves_nothing_held(openai, monkeypatch):
+    world, reserve = World(openai), spending.reserve
+    later = NOON + activations.LEASE + timedelta(seconds=1)
+
+    def take_back() -> None:
+        activations.take_back(now=later)
+        connection.close()
+
+    taker = Thread(target=take_back)
+
+    def reserve_late(*args, **given):
+        taker.start()
+        taker.join(0.5)  # it must wait for us, or have been before us
+        return reserve(*args, **given)
+
+    monkeypatch.setattr(spending, "reserve", reserve_late)
+    monkeypatch.setattr(activations, "LEASE", timedelta(seconds=1))
+    world.round()
+    taker.join()
+    assert set(Spending.objects.values_list("held_tokens", "held_money")) <= {(0, 0)}
+    assert not Reservation.objects.filter(settled_at=None).exists()
 
 
 def test_a_key_that_nobody_can_open_is_a_failed_try_that_says_so(openai):

@@ -119,6 +119,9 @@ class Handler(BaseHTTPRequestHandler):
             429, TOO_MUCH, {"Retry-After": formatdate(time() + outcome.seconds, usegmt=True)}
         )
 
+    def _on_503_retry_after(self, outcome: Outcome, body: dict[str, Any]) -> None:
+        self._json(503, STATUSES["503"][1], {"Retry-After": str(int(outcome.seconds))})
+
     def _on_429_reset(self, outcome: Outcome, body: dict[str, Any]) -> None:
         headers = {"x-ratelimit-reset-requests": "1m20s", "x-ratelimit-reset-tokens": "500ms"}
         self._json(429, TOO_MUCH, headers)
