@@ -116,15 +116,15 @@ def well_formed(url: str, *, allow_private: bool) -> httpx.URL:
 
 
 def _parsed(url: str) -> httpx.URL:
-    if len(url) > LONGEST:
-        raise BadAddress(f"The address has {len(url):,} characters. Enter at most {LONGEST}.")
+    check_length(url)
     if UNWRITTEN.search(url):
         raise BadAddress("The address has a blank, a backslash or a control character in it.")
     try:
         parts = httpx.URL(url).copy_with(fragment=None)
+        is_whole = parts.scheme in DEFAULT_PORTS and bool(parts.host)  # decodes xn--
     except (httpx.InvalidURL, UnicodeError) as error:
         raise BadAddress("This is no web address.") from error
-    if parts.scheme not in DEFAULT_PORTS or not parts.host:
+    if not is_whole:
         raise BadAddress("Enter a whole web address, like https://agent.example.org/wake.")
     if parts.userinfo:
         raise BadAddress("The address has a name or a password in it. Take it out.")
@@ -132,6 +132,11 @@ def _parsed(url: str) -> httpx.URL:
         raise BadAddress(f"There is no port {parts.port}. Ports go from 1 to 65535.")
     # No certificate names a host with the dot that a whole name may end with.
     return parts.copy_with(host=host_of(parts).removesuffix("."))
+
+
+def check_length(url: str) -> None:
+    if len(url) > LONGEST:
+        raise BadAddress(f"The address has {len(url):,} characters. Enter at most {LONGEST}.")
 
 
 def host_of(parts: httpx.URL) -> str:

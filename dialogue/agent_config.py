@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 import yaml
 from django.conf import settings
 
-from dialogue.agent_schema import COLUMNS, LAYOUT, LEGACY, MIND, NO_MODEL, SLUG
+from dialogue.agent_schema import COLUMNS, LAYOUT, LEGACY, MIND, NO_MODEL
 from dialogue.models import Brain
 from dialogue.models.settings import VoiceKind
 from dialogue.plain_yaml import WRONG, Problem, Reading, compose
 from dialogue.tuning.values import cleaned
 from dialogue.value_kinds import NOTHING, Either, Kind, Many, Maybe, Section
 from surfaces.checks import SECRETS
-from surfaces.connecting import is_loopback
+from surfaces.connecting import SLUG, is_loopback
 from surfaces.errors import BadInput
 
 KEY_VARIABLES = "api_key_env"  # in what is carried: the variable of each model's key

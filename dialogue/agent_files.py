@@ -108,7 +108,7 @@ def _one(place: Path) -> tuple[Wanted, list[Problem]]:
     wanted = Wanted(slug=place.name, file=str(config))
     if not problems:
         wanted, problems = read(text, str(config), _name_of(place))
-    if persona.exists():
+    if os.path.lexists(persona):
         words, wrong = _text(persona)
         problems += wrong or _persona(words, str(persona), wanted)
     return wanted, problems
@@ -119,6 +119,8 @@ def _name_of(place: Path) -> str:
 
 
 def _text(path: Path) -> tuple[str, list[Problem]]:
+    if not path.is_file():  # a pipe would be waited on for ever
+        return "", [Problem(str(path), 0, "", "it is no file, or leads to none")]
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)

@@ -33,9 +33,9 @@ from dialogue.value_kinds import (
     Text,
     YesNo,
 )
+from surfaces.connecting import SLUG
 
 WORDS = Many(Text(120))
-SLUG = re.compile(r"[-a-zA-Z0-9_]{1,64}")
 PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]{0,99}\}|")
@@ -170,7 +170,9 @@ def _section(at: str, keys: Mapping[str, Kind] | None = None, *names: str) -> Se
 LAYOUT = Section(
     {
         "version": Maybe(Text(40)),
-        "name": Text(64, SLUG, "a short name: letters, digits, hyphens and underscores"),
+        "name": Text(
+            63, SLUG, "a short name: letters, digits, hyphens and underscores, no sign first"
+        ),
         "display_name": Maybe(of_column("name")),
         "description": Maybe(Text()),
         "type": OneOf(

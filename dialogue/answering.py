@@ -16,17 +16,25 @@ from django.db import DatabaseError, transaction
 from django.db.models import F
 
 from dialogue import activations, briefing, speaking
-from dialogue.errors import OutOfBudget, Overtaken, VoiceEnding, VoiceError, VoiceLimited
-from dialogue.models import Activation, Notification
+from dialogue.errors import (
+    OutOfBudget,
+    Overtaken,
+    VoiceDown,
+    VoiceEnding,
+    VoiceError,
+    VoiceLimited,
+)
+from dialogue.models import Activation, Notification, Presence
 from dialogue.models.activation import State
+from dialogue.models.agent import Lives
 from dialogue.models.notification import Outcome
 from dialogue.turn_taking import Why
 from dialogue.voice.base import Written
 from surfaces import drafting
-from surfaces.errors import BadInput, RuleBroken, SurfaceError
+from surfaces.errors import BadInput, NotAllowed, RuleBroken, SurfaceError
 from surfaces.models import AuditEvent, Message
 from surfaces.models.draft import What
-from surfaces.models.message import OPEN, ReplyStatus
+from surfaces.models.message import OPEN, ReplyStatus, SpamStatus
 from surfaces.outcomes import wait_after
 
 logger = logging.getLogger(__name__)
@@ -66,7 +74,7 @@ def answer(woken: Activation, tally: Tally, *, clock: Clock, is_ending: Callable
         _wait_for_money(woken, error, now=clock())
     except (VoiceError, BadInput, SurfaceError) as error:
         tally.failed += 1
-        wait = error.wait if isinstance(error, VoiceLimited) else None
+        wait = error.wait if isinstance(error, VoiceLimited | VoiceDown) else None
         _fail_try(woken, str(error), wait=wait, now=clock())
     except RuleBroken as error:
         tally.given_back += 1
@@ -84,19 +92,29 @@ def _answer(
     notification = woken.reason
     brief, context = briefing.of_reply(notification)
     written, voice = speaking.speak(woken, brief, context, clock=clock, is_ending=is_ending)
-    _put_down(woken, notification, written, voice, now=clock())
+    read = brief.comment.text if brief.comment else ""
+    _put_down(woken, notification, read, written, voice, now=clock())
     tally.drafted += 1
 
 
 @transaction.atomic
 def _put_down(
-    woken: Activation, notification: Notification, written: Written, voice: str, *, now: datetime
+    woken: Activation,
+    notification: Notification,
+    read: str,
+    written: Written,
+    voice: str,
+    *,
+    now: datetime,
 ) -> None:
     """Draft, activation and notification, in one step; nothing of it if we were overtaken."""
+    account = activations.account_to_speak_from(woken)
+    comment = Message.objects.select_related("post").get(pk=notification.comment.pk)
+    _check_still(woken, comment, read)
     draft = drafting.compose(
-        account=activations.account_to_speak_from(woken),
+        account=account,
         what=What.REPLY,
-        target=Message.objects.select_related("post").get(pk=notification.comment.pk),
+        target=comment,
         text=written.text,
         by=f"agent:{woken.agent.slug}",
         now=now,
@@ -108,6 +126,22 @@ def _put_down(
     )
     activations.end(woken, State.DONE, f"It wrote draft {draft.pk}.", now=now, draft=draft)
     notification.note(draft=draft, look_at=None, verdict=Why.DRAFTED.code, not_before=None)
+
+
+def _check_still(woken: Activation, comment: Message, read: str) -> None:
+    """Writing takes minutes: nothing goes by the mode that was answered or allowed otherwise."""
+    presence = Presence.objects.select_related("agent__settings").get(pk=woken.presence_id)
+    agent = presence.agent
+    for applies, why in (
+        (presence.ended_at is not None, "The agent's presence ended."),
+        (agent.lives != Lives.HERE, "The agent was moved elsewhere."),
+        (not agent.settings.is_autonomous, "The agent was told not to answer by itself."),
+        (comment.spam_status == SpamStatus.SUSPECT, "The comment became suspect."),
+        (comment.post.deleted_at is not None, "The thread was deleted at the source."),
+        (comment.content != read, "The comment was edited."),
+    ):
+        if applies:
+            raise NotAllowed(f"{why} It happened while the answer was being written.")
 
 
 # ── when no words came of it ──────────────────────────────────────────────

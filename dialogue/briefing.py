@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from dialogue.checking import Context
 from dialogue.errors import VoiceMisset
@@ -143,7 +143,9 @@ def run_of(comment: Message, settings: AgentSettings) -> list[Message]:
         post=comment.post_id, parent=comment.parent_id, author=comment.author
     )
     others = _light(rows.awaiting_reply() | rows.cleared()).exclude(pk=comment.pk)
-    return list(others.filter(deleted_at=None).order_by("created_at", "id")[:20])
+    spoken_to = Draft.objects.alive().filter(account=comment.account_id, target=OuterRef("pk"))
+    open_still = others.filter(~Exists(spoken_to), deleted_at=None)
+    return list(open_still.order_by("created_at", "id")[:20])
 
 
 def _context(

@@ -172,7 +172,7 @@ def asked_wait(header: str, *, now: datetime) -> timedelta | None:
         return min(timedelta(seconds=int(header[:9])), LONGEST_WAIT)
     try:
         moment = parsedate_to_datetime(header)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return min(max(moment - now, timedelta()), LONGEST_WAIT)

@@ -115,6 +115,8 @@ def _sent(written: Written) -> str:
 
 
 def _strangers_called(written: Written, context: Context) -> Iterator[str]:
+    if any(_is_given_away(secret, _sent(written)) for secret in context.secrets):
+        return  # the name may be the secret, and what is said here is kept
     if names := strangers_called(_sent(written), context.people):
         who = ", ".join(f"@{name}" for name in names[:3])
         yield f"The text mentions {who}: nobody of this thread. Leave the @ or the name out."

@@ -102,7 +102,9 @@ class World:
             )
             self.today[slug] = mine.filter(sent_at__gte=begin).count() + unsent.count()
             newest = mine.order_by("-id").values_list("sent_at", "not_before", "made_at")[:RECENT]
-            said = [sent or leaves or made for sent, leaves, made in newest]
+            # What leaves much later, after a sending that failed, is not said yet.
+            soon = self.now + agent.settings.spacing
+            said = [at for row in newest if (at := row[0] or row[1] or row[2]) <= soon]
             if said:
                 self.last[slug] = max(said)
 
@@ -147,7 +149,7 @@ class World:
             backs_off_until=agent.backs_off_until,
             is_awake=agent.pk in self.awake,
             **_last_word(drafts, row),
-            in_run_of=_run(message) if kept.answers_runs_once else "",
+            in_run_of=_run(message, agent) if kept.answers_runs_once else "",
         )
 
     def _is_our_agent(self, message: Message, account: Account) -> bool:
@@ -181,7 +183,10 @@ class World:
 
 
 def _is_author(message: Message, account: Account) -> bool:
-    return bool(account.remote_id) and message.author_id == account.remote_id
+    """By id, where both have one; else by name, which services fold."""
+    if account.remote_id and message.author_id:
+        return message.author_id == account.remote_id
+    return bool(account.handle) and message.author.lower() == account.handle.lower()
 
 
 def _forbidden(message: Message, account: Account) -> str:
@@ -216,11 +221,15 @@ def _last_word(drafts: Sequence[Draft], row: Notification) -> dict[str, Any]:
     return {"is_shadowed": last.state == State.SHADOWED, "rejection": rejection}
 
 
-def _run(message: Message) -> str:
+def _run(message: Message, agent: Agent) -> str:
     """A newer comment by the same author under the same parent: its answer sees this one."""
+    unread = Notification.objects.unread().filter(agent=agent, message=OuterRef("pk"))
     rows = Message.objects.filter(
-        account=message.account_id, post=message.post_id, parent=message.parent_id,
-        author=message.author, pk__gt=message.pk, deleted_at=None,
+        Exists(unread), account=message.account_id, post=message.post_id,
+        parent=message.parent_id, author=message.author, deleted_at=None,
     )  # fmt: skip
-    newest = (rows.awaiting_reply() | rows.cleared()).order_by("-created_at", "-id").first()
-    return f"the answer to {message.author}'s newer comment here answers it too" if newest else ""
+    newer = rows.filter(
+        Q(created_at__gt=message.created_at) | Q(created_at=message.created_at, pk__gt=message.pk)
+    )
+    is_any = (newer.awaiting_reply() | newer.cleared()).exists()
+    return f"the answer to {message.author}'s newer comment here answers it too" if is_any else ""

@@ -57,7 +57,9 @@ def set_hook(
 
 def _address(kind: str, url: str) -> str:
     parts = addresses.well_formed(url.strip(), allow_private=settings.WAKE_PRIVATE_ADDRESSES)
-    return str(calling.openclaw_url(parts) if kind == HookKind.OPENCLAW else parts)
+    address = str(calling.openclaw_url(parts) if kind == HookKind.OPENCLAW else parts)
+    addresses.check_length(address)  # spelled out in ASCII it may be longer than it was typed
+    return address
 
 
 def _secret(kind: str, given: str, old: WakeHook | None, address: str) -> tuple[str, str]:

@@ -25,9 +25,25 @@ def opens_at(
 
 
 def _moment(day: date, at: time, zone: ZoneInfo, *, after: datetime) -> datetime:
-    """That hour of that day; where the clock skips it, the first moment that exists."""
-    moment = datetime.combine(day, at, tzinfo=zone).astimezone(ZoneInfo("UTC"))
-    return max(moment, after + timedelta(seconds=1))
+    """That hour of that day; of two, the one to come; where the clock skips it, that moment."""
+    utc = ZoneInfo("UTC")
+    local = datetime.combine(day, at, tzinfo=zone)
+    first, second = (local.replace(fold=fold).astimezone(utc) for fold in (0, 1))
+    if second < first:
+        return _skip(second, first, zone)
+    return max(first if first > after else second, after + timedelta(seconds=1))
+
+
+def _skip(before: datetime, later: datetime, zone: ZoneInfo) -> datetime:
+    """The first second at which the clock shows another offset; it does so between the two."""
+    offset = before.astimezone(zone).utcoffset()
+    while later - before > timedelta(seconds=1):
+        middle = before + timedelta(seconds=(later - before) // timedelta(seconds=2))
+        if middle.astimezone(zone).utcoffset() == offset:
+            before = middle
+        else:
+            later = middle
+    return later
 
 
 def day_of(now: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:

@@ -64,6 +64,9 @@ def _alone() -> bool:
     return bool(_rows("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])[0][0])
 
 
+# Our name behind an @, and no longer name that only begins like it, nor an address.
+NAME = r"""('(?<![a-z0-9])@' || regexp_replace(lower(a.handle), '([^[:alnum:]])', '\\\1', 'g')
+    || '(?![.@:-]*[a-z0-9_])')"""
 # A post is looked at when it names us; a comment always is.
 NEW = """
 INSERT INTO dialogue_notification
@@ -71,8 +74,7 @@ INSERT INTO dialogue_notification
 SELECT p.agent_id, p.id, m.id,
     CASE WHEN m.kind = 'post' THEN 'mention'
          WHEN parent.direction = 'outgoing' THEN 'reply'
-         WHEN a.handle <> '' AND strpos(lower(m.content), '@' || lower(a.handle)) > 0
-         THEN 'mention'
+         WHEN a.handle <> '' AND lower(m.content) ~ {name} THEN 'mention'
          WHEN m.parent_id IS NULL AND root.direction = 'outgoing' THEN 'reply'
          ELSE 'comment' END,
     %(now)s, CASE WHEN m.kind = 'comment' THEN %(now)s::timestamptz END, '', '', ''
@@ -83,8 +85,7 @@ JOIN messages root ON root.id = m.post_id
 LEFT JOIN messages parent ON parent.id = m.parent_id
 WHERE {which} AND m.direction = 'incoming' AND m.deleted_at IS NULL
   AND (m.spam_status IS NULL OR m.spam_status = 'clean')
-  AND (m.kind = 'comment' OR (a.handle <> ''
-       AND strpos(lower(m.title || ' ' || m.content), '@' || lower(a.handle)) > 0))
+  AND (m.kind = 'comment' OR (a.handle <> '' AND lower(m.title || ' ' || m.content) ~ {name}))
 ON CONFLICT (agent_id, message_id) DO NOTHING
 """
 
@@ -92,7 +93,7 @@ ON CONFLICT (agent_id, message_id) DO NOTHING
 def _new_messages(now: datetime, found: Gathered) -> int:
     reading = Reading.of("messages")
     which = "m.id > %(after)s AND m.seen_at >= p.since"
-    made = _do(NEW.format(which=which), {"after": reading.after, "now": now})
+    made = _do(NEW.format(which=which, name=NAME), {"after": reading.after, "now": now})
     _do(ANSWERED_MESSAGE, {"after": reading.after})
     found.answered += _do(ANSWERED, {"after": reading.after, "now": now})
     reading.close()
@@ -125,10 +126,12 @@ LEFT JOIN surfaces_draft d ON e.subject LIKE 'draft:%%'
     AND d.id = split_part(e.subject, ':', 2)::bigint
 WHERE e.id > %(after)s AND e.action = ANY(%(opening)s) AND NOT e.id = ANY(%(known)s)
 """
-# What was answered stays answered. What a person asked for is opened whatever came before.
+# What was answered stays answered. What a person asked for is opened whatever came before, and
+# at once; what a stranger edits still waits between two tries.
 OPEN = """
 UPDATE dialogue_notification n SET read_at = NULL, outcome = '', look_at = %(now)s,
-    not_before = NULL, draft_id = NULL, announced_at = NULL,
+    not_before = CASE WHEN n.message_id = ANY(%(asked)s) THEN NULL ELSE n.not_before END,
+    draft_id = NULL, announced_at = NULL,
     asked_at = CASE WHEN n.message_id = ANY(%(asked)s) THEN %(now)s ELSE n.asked_at END,
     presence_id = COALESCE((SELECT p.id FROM dialogue_presence p WHERE p.ended_at IS NULL
         AND p.account_id = m.account_id AND p.agent_id = n.agent_id), n.presence_id)
@@ -147,7 +150,8 @@ def _opened(now: datetime) -> int:
     if ids:
         asked = [message for _, message, is_asked in events if message and is_asked]
         opened = _do(OPEN, {"ids": ids, "asked": asked, "now": now})
-        opened += _do(NEW.format(which="m.id = ANY(%(ids)s)"), {"ids": ids, "now": now})
+        new = NEW.format(which="m.id = ANY(%(ids)s)", name=NAME)
+        opened += _do(new, {"ids": ids, "now": now})
     reading.close(event for event, _, _ in events)
     return opened
 

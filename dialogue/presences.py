@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from dialogue.models import Agent, AgentSettings, Presence
+from dialogue.models import Agent, AgentSettings, Notification, Presence
 from surfaces.connecting import SLUG
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import Account, AuditEvent
@@ -57,6 +57,9 @@ def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presenc
             presence = Presence.objects.create(agent=agent, account=account, since=now)
     except IntegrityError as error:
         raise NotAllowed(f"Somebody else just took {account}. Look again.") from error
+    # What still waits since the last time it was here is its business again.
+    left = Notification.objects.unread().filter(agent=agent, presence__account=account)
+    left.update(presence=presence)
     AuditEvent.objects.record(
         "presence.began", actor=by, subject=account, agent=agent.slug, account=account.name
     )
@@ -70,7 +73,8 @@ def change(presence: Presence, *, by: str, **facts: object) -> None:
     changed = {name: value for name, value in facts.items() if before[name] != value}
     if not changed:
         return
-    Presence.objects.filter(pk=presence.pk).update(**changed)
+    if not Presence.objects.live().filter(pk=presence.pk).update(**changed):
+        raise NotAllowed("This presence has ended. Add it again to change it.")
     for name, value in changed.items():
         setattr(presence, name, value)
     AuditEvent.objects.record(

@@ -34,6 +34,8 @@ from surfaces.showing import plain
 Clock = Callable[[], datetime]
 
 BATCH = 25  # notifications considered per claim
+# No answer will come there, so none that would answer the rest of its run.
+LEFT_BEHIND = {Why.SPAM, Why.DELETED, Why.REFUSED}
 # What waits without an end: looked at again when the circumstances changed.
 HELD = [Why.PAUSED, Why.SWITCHED_OFF, Why.MODE_OFF, Why.ACCOUNT_OFF, Why.ELSEWHERE]
 
@@ -135,10 +137,23 @@ def _keep(row: Notification, verdict: Verdict, drafts: Sequence[Draft], now: dat
         return
     if verdict.answer == Answer.PASS:
         row.note(**facts, read_at=now, outcome=Outcome.PASSED, look_at=None)
+        if verdict.why in LEFT_BEHIND:
+            _free_run(row, now)
     else:
         live = next((draft for draft in drafts if draft.state not in DEAD), None)
         row.note(**facts, look_at=verdict.until, draft=live)
     _tell(row, verdict)
+
+
+def _free_run(row: Notification, now: datetime) -> None:
+    """What was passed because the answer to this one would answer it too is open again."""
+    message = row.comment
+    run = Notification.objects.filter(
+        agent=row.agent_id, verdict=Why.IN_RUN.code, outcome=Outcome.PASSED,
+        message__post=message.post_id, message__parent=message.parent_id,
+        message__author=message.author,
+    )  # fmt: skip
+    run.update(read_at=None, outcome="", look_at=now)
 
 
 def _tell(row: Notification, verdict: Verdict) -> None:

@@ -149,7 +149,7 @@ def _turn_of(kernel: Kernel) -> str:
 
 
 def _named(row: Row) -> str:
-    return f"“{row.title}”, which holds {row.share:.0%} of the scores".replace("%", " %")
+    return f"“{row.title}”, which holds {100 * row.share:.0f} % of the scores"
 
 
 # ── scores ────────────────────────────────────────────────────────────────

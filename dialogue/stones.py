@@ -27,6 +27,7 @@ from dialogue.errors import OutOfBudget, Overtaken, VoiceEnding, VoiceError
 from dialogue.models import Activation, Presence, Stone
 from dialogue.models.activation import Purpose
 from dialogue.models.activation import State as Ended
+from dialogue.models.agent import Lives
 from dialogue.models.stone import MOST_TRIES, StoneState
 from dialogue.voice.base import Brief, Written
 from surfaces import drafting
@@ -153,8 +154,10 @@ def _noted(brief: Brief, before: Draft | None) -> Brief:
 def _keep(stone: Stone, woken: Activation, written: Written, voice: str, *, now: datetime) -> None:
     """Draft, stone and activation in one step; nothing of it if we were overtaken."""
     slug = woken.agent.slug
+    account = activations.account_to_speak_from(woken)
+    _check_still(stone)
     draft = drafting.compose(
-        account=activations.account_to_speak_from(woken),
+        account=account,
         what=What.POST,
         title=written.title,
         text=written.text,
@@ -169,6 +172,21 @@ def _keep(stone: Stone, woken: Activation, written: Written, voice: str, *, now:
         raise StaleState("Somebody else decided on this stone meanwhile.")
     activations.end(woken, Ended.DONE, f"It wrote draft {draft.pk}.", now=now, draft=draft)
     _record("written", stone, f"Its draft is {draft.state}.", draft=draft.pk, voice=voice)
+
+
+def _check_still(stone: Stone) -> None:
+    """Writing takes minutes: nothing is posted for whom a person stopped meanwhile."""
+    presence = Presence.objects.select_related("agent__settings").get(pk=stone.presence_id)
+    agent, deleted = presence.agent, Message.objects.exclude(deleted_at=None)
+    for applies, why in (
+        (presence.ended_at is not None, "The agent's presence ended."),
+        (agent.lives != Lives.HERE, "The agent was moved elsewhere."),
+        (not agent.settings.is_autonomous, "The agent was told not to write by itself."),
+        (not agent.settings.lays_stones, "The agent was told to lay no stones."),
+        (deleted.filter(pk=stone.thread_id or 0).exists(), "What it grows from was deleted."),
+    ):
+        if applies:
+            raise NotAllowed(f"{why} It happened while the post was being written.")
 
 
 @transaction.atomic(durable=True)

@@ -153,7 +153,7 @@ def _closed(turn: Turn, limits: Limits) -> Verdict | None:
     failed = turn.reply_status == "failed"
     if failed and turn.attempts >= limits.tries:
         return _failed(turn, Why.TRIED_OUT)
-    if turn.is_answered:
+    if turn.is_answered or turn.reply_status == "sent":
         return Verdict(Answer.PASS, Why.ANSWERED)
     if failed:
         return _failed(turn, Why.REFUSED)

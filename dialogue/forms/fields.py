@@ -18,6 +18,7 @@ from dialogue.forms.knobs import Knob
 from dialogue.tuning import in_words
 from dialogue.tuning.values import KERNELS, LONGEST_PERSONA, MOST_KERNELS
 from surfaces.forms import zones
+from surfaces.showing import REARRANGING
 
 TYPED = {"autocomplete": "off", "spellcheck": "false"}
 ENDLESS = 2**31 - 1  # a bound of the database's, not of ours
@@ -77,7 +78,8 @@ def made_of(column: Column, knob: Knob) -> forms.Field:
         text = forms.Textarea(attrs={"rows": 12, "dir": "auto"})
         return forms.CharField(required=False, max_length=LONGEST_PERSONA, widget=text)
     if isinstance(column, models.CharField):
-        return forms.CharField(max_length=column.max_length)
+        checks = [legible] if knob.name == "name" else []
+        return forms.CharField(max_length=column.max_length, validators=checks)
     return number(column, knob.unit)
 
 
@@ -128,6 +130,13 @@ def _most(column: Column) -> int | None:
     """What the database can hold, where we set no bound."""
     most = _end(column, MaxValueValidator)
     return None if most is None else int(most)
+
+
+def legible(name: str) -> None:
+    """Refuse a name that shows nothing, breaks the line or turns the words around it."""
+    is_line = name.splitlines() == [name] and not REARRANGING.search(name)
+    if not is_line or not any(c.isprintable() and not c.isspace() for c in name):
+        raise ValidationError("Nobody can read this name. Enter one line of letters that show.")
 
 
 class Lines(forms.CharField):

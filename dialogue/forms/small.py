@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
-from dialogue.forms.fields import number
-from dialogue.models import Presence
+from dialogue.forms.fields import legible, number
+from dialogue.models import Agent, Presence
 from dialogue.models.settings import OutputStyle, check_model_name
 from surfaces.forms import HANDLE, Dressed
 from surfaces.models.account import Mode
@@ -21,10 +21,24 @@ class AgentForm(Dressed, forms.Form):
         max_length=64,
         help_text="In addresses and in the ledger, for good: small letters, digits, dashes.",
         widget=forms.TextInput(attrs=HANDLE),
+        error_messages={
+            "required": "Enter a short name.",
+            "invalid": "This is no short name. Use small letters, digits and dashes.",
+        },
     )
     name = forms.CharField(
-        label="Name", max_length=80, required=False, help_text="How people here call it."
+        label="Name",
+        max_length=80,
+        required=False,
+        validators=[legible],
+        help_text="How people here call it.",
     )
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"]
+        if Agent.objects.filter(slug=slug).exists():
+            raise forms.ValidationError(f"There is an agent {slug} already. Choose another one.")
+        return slug
 
 
 class PresenceForm(Dressed, forms.Form):
@@ -33,9 +47,11 @@ class PresenceForm(Dressed, forms.Form):
     explore_share = forms.IntegerField(
         min_value=0,
         max_value=100,
-        error_messages=dict.fromkeys(
-            ["required", "invalid", "min_value", "max_value"], "Enter 0 to 100 %% for exploring."
-        ),
+        error_messages={
+            **dict.fromkeys(["required", "invalid"], "Enter 0 to 100 % for exploring."),
+            # Django fills the bound into these two, so their % is doubled.
+            **dict.fromkeys(["min_value", "max_value"], "Enter 0 to 100 %% for exploring."),
+        },
     )
     stone_community = forms.CharField(max_length=200, required=False)
 

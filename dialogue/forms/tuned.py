@@ -103,8 +103,11 @@ class Tuned(Dressed, forms.Form):
 
     @property
     def seen(self) -> str:
-        """For the hidden field: a mark of each value as it is now."""
-        return " ".join(f"{name}={mark_of(value)}" for name, value in self.values.items())
+        """For the hidden field: a mark of each value as the person saw it, at first as it is now.
+
+        A refused form comes back with what was typed over older values, so it keeps its marks.
+        """
+        return _told(self.was_seen() if self.is_bound else _marks(self.values))
 
     def was_seen(self) -> dict[str, str]:
         """What the person had before them. A form that does not say has seen nothing."""
@@ -119,6 +122,7 @@ class Tuned(Dressed, forms.Form):
         for name in moved:
             if mark_of(self.cleaned_data.get(name)) == seen[name]:
                 data.setlist(name, _as_posted(values[name]))
+        data[SEEN] = _told(_marks(values))
         return type(self)(values, data)
 
 
@@ -131,6 +135,15 @@ def of_knobs(kind: Kind) -> Kind:
         field = kind.base_fields[knob.name] = made_of(kind.column(knob.name), knob)
         field.label = knob.label
     return kind
+
+
+def _marks(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: mark_of(value) for name, value in values.items()}
+
+
+def _told(marks: Mapping[str, str]) -> str:
+    """For the hidden field; `was_seen` reads it back."""
+    return " ".join(f"{name}={mark}" for name, mark in marks.items())
 
 
 def _shown(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -15,8 +15,9 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, Window
 from dialogue.hours import day_of
 from dialogue.models import Activation, Agent, HouseBudget, Notification, Presence
 from dialogue.models.presence import PresenceQuerySet
+from dialogue.models.settings import VoiceKind
 from dialogue.models.spending import HOUSE
-from dialogue.overview.figures import Bar, bars, books
+from dialogue.overview.figures import Bar, Books, bars, books
 from dialogue.overview.standing import Standing, standing
 from dialogue.overview.wakings import Waking
 from dialogue.spending import owner_of
@@ -71,6 +72,7 @@ def page(after: str, pauses: Iterable[Pause], *, midnight: datetime, now: dateti
     is_full, agents = len(agents) > SIZE, agents[:SIZE]
     spoken, kept = _presences(agents), books([agent.slug for agent in agents], now=now)
     drafts, house = _drafts(agents, midnight), house_budget()
+    shared = bars(kept, HOUSE, house, now=now)
     pauses = list(pauses)
     rows = []
     for agent in agents:
@@ -79,7 +81,7 @@ def page(after: str, pauses: Iterable[Pause], *, midnight: datetime, now: dateti
         rows.append(
             Listed(
                 agent=agent,
-                standing=standing(agent, here, pauses, mine, now=now),
+                standing=standing(agent, here, pauses, [*mine, *_of_all(shared)], now=now),
                 presences=here,
                 money=mine[0],
                 sent=drafts[agent.slug, "sent"],
@@ -89,10 +91,15 @@ def page(after: str, pauses: Iterable[Pause], *, midnight: datetime, now: dateti
         )
     return Page(
         rows=rows,
-        house=bars(kept, HOUSE, house, now=now),
+        house=shared,
         budget=house,
         following=agents[-1].slug if is_full else "",
     )
+
+
+def _of_all(shared: Iterable[Bar]) -> list[Bar]:
+    """Named so that nobody takes them for the agent's own."""
+    return [replace(bar, label=f"Budget of all agents, {bar.label}") for bar in shared]
 
 
 def house_budget() -> HouseBudget:
@@ -171,9 +178,12 @@ class One:
         return found
 
     @cached_property
+    def _books(self) -> Books:
+        return books([self.agent.slug], now=self.now)
+
+    @cached_property
     def bars(self) -> list[Bar]:
-        slug = self.agent.slug
-        return bars(books([slug], now=self.now), owner_of(slug), self.agent.settings, now=self.now)
+        return bars(self._books, owner_of(self.agent.slug), self.agent.settings, now=self.now)
 
     @property
     def meters(self) -> list[Bar]:
@@ -186,7 +196,15 @@ class One:
 
     @cached_property
     def standing(self) -> Standing:
-        return standing(self.agent, self.presences, self._pauses, self.bars, now=self.now)
+        limits = [*self.bars, *self._shared]
+        return standing(self.agent, self.presences, self._pauses, limits, now=self.now)
+
+    @property
+    def _shared(self) -> list[Bar]:
+        """Budgets of all agents; a template needs none, so for it nobody asks."""
+        if self.agent.settings.voice != VoiceKind.MODEL:
+            return []
+        return _of_all(bars(self._books, HOUSE, house_budget(), now=self.now))
 
     @property
     def places(self) -> list[str]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from dialogue.hours import opens_at
 from dialogue.models import Agent, Presence
 from dialogue.models.agent import Lives
+from dialogue.models.settings import VoiceKind
 from dialogue.overview.figures import Bar
 from surfaces.models import Pause
 from surfaces.models.account import Mode
@@ -79,6 +80,8 @@ def _passing(agent: Agent, bars: Iterable[Bar], now: datetime) -> Standing | Non
     start = opens_at(now, zone=agent.zone, start=agent.active_from, end=agent.active_to)
     if start:
         return Standing(words="Outside its hours", css="wait", until=start)
-    if full := next((bar for bar in bars if bar.is_full), None):
+    # A template costs nothing, so no budget holds it up.
+    has_price = agent.settings.voice == VoiceKind.MODEL
+    if has_price and (full := next((bar for bar in bars if bar.is_full), None)):
         return Standing(words=f"{full.label}: {full.words} used", css="wait", until=full.until)
     return None

@@ -116,7 +116,7 @@ class Page:
 
 def page(given: Mapping[str, str], *, now: datetime) -> Page:
     """Newest first, of one agent or in one state where that is asked for. One query."""
-    asked = {"agent": given.get("agent", ""), "state": given.get("state", "")}
+    asked = {name: given.get(name, "").replace("\0", "") for name in ("agent", "state")}
     found = Activation.objects.select_related("agent", "presence__account").defer(
         "agent__persona", "presence__account__sealed_credential", "presence__account__cursor"
     )

@@ -170,6 +170,7 @@ def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         is_plain = parts.username is None and parts.password is None and url.isprintable()
+        is_plain = is_plain and parts.port != 0  # one that is no number raises
         return not url or (parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain)
     except ValueError:
         return False

@@ -129,6 +129,8 @@ def test_an_address_of_our_own_is_refused_however_it_is_spelled(url: str, says: 
         ("https://agent.example.org/\r\nHost: x", "blank"),
         ("https://1.2.3.4.5/", "1.2.3.4.5 is no address"),
         ("https://256.1.1.1/", "no web address"),
+        ("https://xn--/", "no web address"),
+        ("https://xn--a.example/", "no web address"),
         ("https://0177.0.0.1/", "no web address"),
         ("https://0x100000000/", "is no address"),
         ("https://a_b.-c.org/", "is no name of a host"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import time
 from decimal import Decimal
 from io import StringIO
@@ -399,6 +400,27 @@ def test_a_name_is_its_folders(tmp_path: Path):
     put(tmp_path / "iris", "name: iris\n")
     [sentence] = refused("import", tmp_path)
     assert "gabriel/config.yaml, line 2: name must be the name of its folder" in sentence
+
+
+@pytest.mark.parametrize("name", ["-iris", "_iris", "i" * 64])
+def test_a_rehearsal_refuses_the_names_that_an_import_refuses(tmp_path: Path, name: str):
+    place = put(tmp_path / "iris", f"type: native\nname: {name}\n")
+    [sentence] = refused("import", place, "--dry-run")
+    assert sentence.startswith(f"{place}/config.yaml, line 2: name must ")
+    assert refused("import", place) == [sentence]
+
+
+def test_a_folder_that_cannot_be_a_name_is_refused_in_a_rehearsal_too(tmp_path: Path):
+    [sentence] = refused("import", put(tmp_path / "-iris", "type: native\n"), "--dry-run")
+    assert "its folder's name cannot be one" in sentence
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("nowhere"), Path.mkdir])
+def test_a_persona_that_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, make: Any):
+    place = put(tmp_path / "iris", "name: iris\n")
+    make(place / "system-prompt.md")
+    [sentence] = refused("import", place)
+    assert sentence == f"{place}/system-prompt.md: it is no file, or leads to none."
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 ADA = "operator:ada"
-MOST_QUERIES = 12
+MOST_QUERIES = 13
 
 
 @pytest.fixture
@@ -114,7 +114,8 @@ def asleep() -> dict[str, Any]:
         ({"lives": "elsewhere"}, {}, "Lives elsewhere"),
         ({"backs_off_until": NOON + timedelta(days=900), "failures": 7}, {}, "Backs off until"),
         ("asleep", {}, "Outside its hours until"),
-        ({}, {"money_per_day": 0}, "Today: $0.00 of $0 used until"),
+        ({}, {"money_per_day": 0, "voice": "model"}, "Today: $0.00 of $0 used until"),
+        ({}, {"money_per_day": 0, "voice": "scripted"}, "Answers by itself"),
     ],
 )
 def test_what_an_agent_is_doing_is_said_in_words(

@@ -82,6 +82,18 @@ def test_a_run_is_told_only_where_one_answer_speaks_to_all_of_it():
     assert [row.content for row in told] == ["one"]
 
 
+def test_a_run_leaves_out_what_another_draft_of_ours_speaks_to():
+    presence = make_presence()
+    presence.agent.settings.answers_runs_once = True
+    post = make_post(account=presence.account)
+    first = make_message(post=post, author="ana", content="one")
+    last = make_message(post=post, author="ana", content="two")
+    draft = make_draft(target=first)
+    assert briefing.run_of(last, presence.agent.settings) == []
+    drafting.withdraw(draft, why="Off topic", by="operator:mira", now=NOON)
+    assert briefing.run_of(last, presence.agent.settings) == [first]
+
+
 def test_words_are_checked_against_the_people_of_the_thread_and_our_secrets():
     presence = make_presence()
     post = make_post(account=presence.account)

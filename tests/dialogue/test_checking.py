@@ -314,6 +314,12 @@ def test_a_secret_is_not_repeated_in_the_reason_or_in_the_context():
     assert SECRET not in repr(Context(traits=PLACE, longest=9, secrets=(SECRET,)))
 
 
+def test_a_secret_behind_an_at_sign_is_not_called_by_its_name():
+    [reason] = found(f"ask @{SECRET} about it", secrets=(SECRET,))
+    assert SECRET[:12].casefold() not in reason
+    assert "secret" in reason
+
+
 def test_a_short_secret_is_a_word_and_half_a_secret_tells_nothing():
     assert found("the tide is high", secrets=("tide is",)) == []
     assert found(f"it begins with {SECRET[:8]}", secrets=(SECRET,)) == []

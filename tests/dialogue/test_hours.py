@@ -68,3 +68,19 @@ def test_every_moment_lies_in_its_own_day(now):
     begin, end = day_of(now, BERLIN)
     assert begin <= now < end
     assert timedelta(hours=23) <= end - begin <= timedelta(hours=25)
+
+
+def test_an_hour_that_the_clock_skips_begins_when_it_skips():
+    # In Berlin, 29 March 2026 goes from 01:59:59 to 03:00.
+    now = at("2026-03-29T00:30")
+    found = opens_at(now, zone=BERLIN, start=time(2, 30), end=time(3, 15))
+    assert found == at("2026-03-29T01:00")
+    assert opens_at(found, zone=BERLIN, start=time(2, 30), end=time(3, 15)) is None
+
+
+def test_of_an_hour_that_the_clock_shows_twice_the_second_is_named_after_the_first():
+    # In Berlin, 25 October 2026 has two hours from 02:00 to 03:00; this is 02:05 of the second.
+    found = opens_at(at("2026-10-25T01:05"), zone=BERLIN, start=time(2, 30), end=time(20))
+    assert found == at("2026-10-25T01:30")
+    before_both = opens_at(at("2026-10-24T23:00"), zone=BERLIN, start=time(2, 30), end=time(20))
+    assert before_both == at("2026-10-25T00:30")

@@ -249,3 +249,47 @@ def test_a_comment_asked_for_again_belongs_to_the_presence_that_lives_now():
     drafting.try_again(message, by="operator:mira", now=NOON)
     inbox.gather(now=NOON)
     assert (only().presence, only().read_at) == (again, None)
+
+
+def test_a_longer_name_and_an_address_are_not_our_name():
+    presence = make_presence(account=make_account(handle="iris"))
+    theirs = make_post(account=presence.account, direction="incoming", title="By the @irish sea")
+    other = make_message(post=theirs, content="@iris_2, @iris.blue, write to x@iris.com")
+    ours = make_message(post=theirs, content="你好@Iris你说, and (@iris).")
+    inbox.gather(now=NOON)
+    assert not Notification.objects.about(theirs).exists()
+    assert Notification.objects.about(other).get().kind == "comment"
+    assert Notification.objects.about(ours).get().kind == "mention"
+
+
+@pytest.mark.parametrize("handle", ["小明", "Élan", "a\\b", "[x](y)", "$^|", "iris:place.org"])
+def test_a_name_in_any_script_is_found(handle):
+    presence = make_presence(account=make_account(handle=handle))
+    theirs = make_post(account=presence.account, direction="incoming", author="ana")
+    named = make_message(post=theirs, content=f"well, @{handle.swapcase()}, what now?")
+    inbox.gather(now=NOON)
+    assert Notification.objects.about(named).get().kind == "mention"
+
+
+def test_a_name_with_signs_in_it_is_found_as_it_stands():
+    presence = make_presence(account=make_account(handle="i.r+s"))
+    theirs = make_post(account=presence.account, direction="incoming", author="ana")
+    named = make_message(post=theirs, content="well, @I.R+S?")
+    other = make_message(post=theirs, content="well, @ixrrs?")
+    inbox.gather(now=NOON)
+    assert Notification.objects.about(named).get().kind == "mention"
+    assert Notification.objects.about(other).get().kind == "comment"
+
+
+def test_an_edit_does_not_shorten_the_wait_between_tries_and_a_person_does():
+    presence = make_presence()
+    message = make_message(account=presence.account)
+    inbox.gather(now=NOON)
+    later = NOON + timedelta(hours=6)
+    only().note(not_before=later, look_at=later)
+    AuditEvent.objects.record("message.edited", actor="watcher", subject=message)
+    inbox.gather(now=NOON)
+    assert (only().look_at, only().not_before) == (NOON, later)
+    AuditEvent.objects.record("message.retried", actor="operator:mira", subject=message)
+    inbox.gather(now=NOON)
+    assert (only().look_at, only().not_before) == (NOON, None)

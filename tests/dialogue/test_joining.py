@@ -222,6 +222,14 @@ def test_the_command_says_all_that_it_made(monkeypatch: pytest.MonkeyPatch):
     }
 
 
+def test_an_address_with_a_line_end_behind_it_is_the_same_address(monkeypatch: Any):
+    monkeypatch.setenv("IRIS_TOKEN", TOKEN)
+    for end in ("", "\n", "\r\n"):
+        call_command("connect", "moltbook", "--agent", "iris", "--token-env", "IRIS_TOKEN",
+                     "--base-url", f"https://molt.example{end}", stdout=StringIO())  # fmt: skip
+    assert Account.objects.get().surface.base_url == "https://molt.example"
+
+
 def test_the_command_refuses_anothers_account_with_one_sentence_and_status_2():
     join("hub", token="")
     Presence.objects.update(agent=make_agent(slug="gabriel", name="Gabriel"))

@@ -1,10 +1,11 @@
 import pytest
 
 from dialogue import presences
+from dialogue.models import Presence
 from surfaces import tending
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import AuditEvent
-from tests.factories import NOON, make_account, make_agent, make_presence
+from tests.factories import NOON, make_account, make_agent, make_notification, make_presence
 
 pytestmark = [pytest.mark.django_db]
 BY = "operator:mira"
@@ -65,3 +66,32 @@ def test_ending_a_presence_twice_is_said():
 def test_a_slug_that_is_none_makes_no_agent(slug):
     with pytest.raises(BadInput):
         presences.make_agent(slug, by=BY)
+
+
+def test_what_still_waits_goes_on_with_an_agent_that_comes_back():
+    presence = make_presence()
+    waiting = make_notification(presence=presence, look_at=None, verdict="hours")
+    read = make_notification(presence=presence, read_at=NOON, outcome="passed", why="Passed.")
+    presences.leave(presence, by=BY, now=NOON)
+    again = presences.join(presence.agent, presence.account, by=BY, now=NOON)
+    waiting.refresh_from_db()
+    read.refresh_from_db()
+    assert (waiting.presence, read.presence) == (again, presence)
+
+
+def test_what_waits_for_one_agent_is_no_business_of_the_next():
+    presence = make_presence()
+    waiting = make_notification(presence=presence)
+    presences.leave(presence, by=BY, now=NOON)
+    presences.join(make_agent(), presence.account, by=BY, now=NOON)
+    waiting.refresh_from_db()
+    assert waiting.presence == presence
+
+
+def test_an_ended_presence_is_not_changed_from_an_old_tab():
+    presence = make_presence()
+    seen = Presence.objects.select_related("agent", "account").get(pk=presence.pk)
+    presences.leave(presence, by=BY, now=NOON)
+    with pytest.raises(NotAllowed, match="has ended"):
+        presences.change(seen, mode="auto", by=BY)
+    assert Presence.objects.get().mode == ""

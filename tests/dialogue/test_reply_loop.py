@@ -1,4 +1,5 @@
 from datetime import datetime, time, timedelta
+from itertools import count
 from random import Random
 from threading import Barrier, Thread
 from time import sleep
@@ -6,7 +7,7 @@ from time import sleep
 import pytest
 from django.db import connection
 
-from dialogue import inbox, reply_loop, speaking
+from dialogue import inbox, presences, reply_loop, speaking
 from dialogue.models import Activation, AgentSettings, Brain, Notification
 from dialogue.turn_taking import decide
 from surfaces import drafting, judging, lapsing, pausing
@@ -475,3 +476,109 @@ def test_what_moved_while_the_voice_was_writing_makes_the_draft_stale(world, mon
     world.round()
     lapsing.mark_stale(now=world.now)
     assert Draft.objects.order_by("id").first().stale_why == "@ana wrote again in this thread."
+
+
+@pytest.mark.parametrize(
+    ("moves", "then"),
+    [
+        (lambda w: presences.leave(w.presence, by="operator:mira", now=w.now), "presence_ended"),
+        (lambda w: _agent(w, lives="elsewhere"), "elsewhere"),
+        (lambda w: _settings(w, is_autonomous=False), "switched_off"),
+        (lambda w: Message.objects.comments().update(spam_status="suspect"), "suspect"),
+        (lambda w: Message.objects.posts().update(deleted_at=w.now), "thread_gone"),
+        (lambda w: Message.objects.comments().update(deleted_at=w.now), "deleted"),
+        (lambda w: Message.objects.comments().update(spam_status="spam"), "spam"),
+    ],
+)
+def test_what_forbids_an_answer_while_the_voice_writes_lets_no_words_out(monkeypatch, moves, then):
+    world = World(mode="auto")
+    comment = world.comment()
+    _meanwhile(monkeypatch, lambda: moves(world))
+    assert world.round().given_back == 1
+    assert not Draft.objects.exists()
+    assert "while" in of(comment).why or "spam" in of(comment).why or "deleted" in of(comment).why
+    world.round(MINUTE)
+    assert of(comment).verdict == then
+
+
+def test_a_comment_edited_while_the_voice_writes_is_answered_as_it_stands_then(monkeypatch):
+    world = World(mode="auto")
+    comment = world.comment()
+    new = {"content": "Is a lighthouse a promise, then?", "edited_at": NOON}
+    _meanwhile(monkeypatch, lambda: Message.objects.filter(pk=comment.pk).update(**new))
+    assert world.round().given_back == 1
+    assert "edited" in of(comment).why
+    assert world.round(MINUTE).drafted == 1
+    assert "lighthouse" in Draft.objects.get().text
+
+
+def _meanwhile(monkeypatch, moves) -> None:
+    """Let it happen once, while the voice is writing."""
+    speak, left = speaking.speak, [moves]
+
+    def slowly(*args, **given):
+        if left:
+            left.pop()()
+        return speak(*args, **given)
+
+    monkeypatch.setattr(speaking, "speak", slowly)
+
+
+def test_what_was_passed_for_its_run_is_answered_when_the_newest_of_the_run_is_gone():
+    world = World(answers_runs_once=True, spacing_seconds=300)
+    world.comment(author="ben")
+    world.round()
+    post = make_post(account=world.account)
+    first, last = (world.comment(post=post, author="ana") for _ in range(2))
+    world.round()
+    assert (of(first).verdict, of(last).verdict) == ("in_run", "too_soon")
+    Message.objects.filter(pk=last.pk).update(deleted_at=world.now)
+    for _ in range(2):
+        world.round(6 * MINUTE)
+    assert (of(first).verdict, of(last).verdict) == ("drafted", "deleted")
+
+
+def test_the_answer_to_a_run_goes_to_its_newest_comment_whichever_was_read_first():
+    world = World(answers_runs_once=True, spacing_seconds=0)
+    post = make_post(account=world.account)
+    last = world.comment(post=post, author="ana", created_at=NOON)
+    first = world.comment(post=post, author="ana", created_at=NOON - MINUTE)
+    world.round()
+    assert (of(first).verdict, of(last).verdict) == ("in_run", "drafted")
+
+
+def test_a_run_is_not_left_to_a_comment_that_is_not_looked_at():
+    world = World(answers_runs_once=True)
+    post, before = make_post(account=world.account), world.presence.since - MINUTE
+    world.comment(post=post, author="ana", seen_at=before)  # seen before it spoke here
+    first = world.comment(post=post, author="ana", created_at=NOON - MINUTE)
+    world.round()
+    assert of(first).verdict == "drafted"
+
+
+def test_a_reply_that_has_to_leave_hours_later_holds_back_no_other():
+    world = World(mode="auto", spacing_seconds=60)
+    world.comment()
+    world.round()
+    Draft.objects.update(not_before=world.now + timedelta(hours=6))
+    second = world.comment()
+    assert world.round(2 * MINUTE).drafted == 1
+    Draft.objects.filter(target=second).update(not_before=world.now + MINUTE / 2)
+    third = world.comment()
+    assert world.round().drafted == 0
+    assert of(third).look_at == world.now + 1.5 * MINUTE
+
+
+def test_what_is_marked_as_sent_is_read_and_does_not_turn_the_loop_round(world):
+    comment = world.comment(reply_status="sent")
+    inbox.gather(now=world.now)
+    asked = count()
+    reply_loop.answer_due("a worker", clock=lambda: NOON, until=lambda: next(asked) > 20)
+    assert next(asked) < 5
+    assert of(comment).outcome == "answered"
+
+
+def test_our_own_comment_is_called_our_own_where_no_id_is_known(world):
+    comment = world.comment(author="Iris")
+    world.round()
+    assert of(comment).verdict == "ours"

@@ -128,6 +128,12 @@ def test_a_choice_names_what_it_grows_from_and_why(given: Facts):
         assert not given.kernels
 
 
+def test_a_title_is_named_as_it_is_even_with_a_percent_sign_in_it():
+    post = replace(make_talk(1), title="100% certain")
+    choice = choose(make_facts(posts=[post], share=0.0), now=NOON)
+    assert "“100% certain”, which holds 100 % of the scores" in choice.why
+
+
 # ── how often it explores ─────────────────────────────────────────────────
 
 

@@ -454,6 +454,29 @@ def test_a_mode_switched_off_meanwhile_is_nobodys_failure(worker, clock):
     assert not Draft.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda: AgentSettings.objects.update(lays_stones=False), "told to lay no stones"),
+        (lambda: AgentSettings.objects.update(is_autonomous=False), "not to write by itself"),
+        (lambda: Agent.objects.update(lives="elsewhere"), "moved elsewhere"),
+        (lambda: Presence.objects.update(ended_at=NOON), "presence ended"),
+        (lambda: Message.objects.update(deleted_at=NOON), "What it grows from was deleted"),
+    ],
+)
+def test_who_is_stopped_while_the_voice_writes_posts_nothing(change, says, worker, clock):
+    presence = make_layer(kernels=0, mode="auto")
+    make_talk(presence, "bob")
+    pen = Pen()
+    pen.before = lambda woken: change() and None
+    lay(worker, clock, pen)
+    assert not Draft.objects.exists()
+    stone = Stone.objects.get()
+    assert stone.state == "chosen"
+    assert says in stone.outcome
+    assert Activation.objects.get().state == "released"
+
+
 def test_what_was_chosen_a_day_ago_is_let_go(worker, clock):
     presence = make_layer()
     choosing.choose(presence, now=NOON)

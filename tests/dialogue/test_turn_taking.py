@@ -17,6 +17,7 @@ RULES = [
     (Why.SUSPECT, Answer.HOLD, {"spam_status": "suspect"}),
     (Why.TRIED_OUT, Answer.PASS, {"reply_status": "failed", "attempts": 10}),
     (Why.ANSWERED, Answer.PASS, {"is_answered": True}),
+    (Why.ANSWERED, Answer.PASS, {"reply_status": "sent"}),
     (Why.REFUSED, Answer.PASS, {"reply_status": "failed", "attempts": 1}),
     (Why.OURS, Answer.PASS, {"is_ours": True}),
     (Why.OUR_AGENT, Answer.PASS, {"is_our_agent": True}),

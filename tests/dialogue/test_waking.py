@@ -428,6 +428,16 @@ def test_what_an_answer_asks_to_wait_is_waited(
     assert event.not_before == NOON + wait
 
 
+@pytest.mark.parametrize("day", ["2026" + "0" * 20 + " 14:00:00 GMT", "2026 14:00:00 +" + "9" * 20])
+def test_a_day_that_no_clock_knows_is_no_failure_of_ours(receiver: Any, clock: Any, day: str):
+    event = make_event(make_hook(receiver.url))
+    receiver.next = [(429, f"Sat, 21 Nov {day}")]
+    deliver(clock)
+    event.refresh_from_db()
+    assert event.why == "It answered 429: too many requests."
+    assert event.log.get().status == 429
+
+
 def test_who_cannot_take_one_event_is_left_in_peace_for_a_minute(receiver: Any, clock: Any):
     hook = make_hook(receiver.url)
     first, second, third = (make_event(hook) for _ in range(3))
@@ -790,6 +800,20 @@ def test_an_address_is_judged_when_it_is_kept_and_resolved_only_when_it_is_calle
     with pytest.raises(BadInput, match="no way to wake"):
         set_hook(kind="pigeon")
     assert WakeHook.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "url"),
+    [
+        ("webhook", "https://agent.example.org/" + "é" * 90),  # each is six characters in ASCII
+        ("openclaw", "https://agent.example.org/" + "a" * 470),  # and /hooks/wake behind it
+    ],
+)
+def test_an_address_that_is_too_long_once_spelled_out_is_refused(kind: str, url: str):
+    assert len(url) < addresses.LONGEST
+    with pytest.raises(BadInput, match="Enter at most 500"):
+        set_hook(kind=kind, url=url, secret=SECRET)
+    assert not WakeHook.objects.exists()
 
 
 def test_the_ledger_says_who_set_what_and_no_secret():

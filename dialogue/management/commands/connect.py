@@ -37,7 +37,7 @@ class Command(BaseCommand):
                 options["kind"],
                 agent=options["agent"],
                 handle=options["handle"],
-                base_url=options["base_url"],
+                base_url=options["base_url"].strip(),
                 token=_token(options["token_env"]),
                 every=options["every"],
                 mode=options["mode"],
