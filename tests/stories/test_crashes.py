@@ -147,6 +147,11 @@ def begin(name: str) -> Any:
     return processes.Program(name) if name == "qcluster" else processes.start(name)
 
 
+def enough(kills: Counter[str]) -> bool:
+    """So many that the rest may live and finish."""
+    return kills.total() >= KILLS + 20 and kills["after storing, before the answer"] >= 30
+
+
 def live_through(
     moltbook: MurderousMoltbook, comments: list[str], refused: set[str], rng: random.Random
 ) -> Counter[str]:
@@ -157,7 +162,7 @@ def live_through(
     alive = [begin(name) for name in names]
     try:
         while time.monotonic() < ends_at:
-            moltbook.senders = alive[:3]
+            moltbook.senders = [] if enough(moltbook.kills) else alive[:3]
             time.sleep(rng.uniform(0.1, 0.4))
             sent = Draft.objects.filter(state=State.SENT).count()
             if sent == wanted and moltbook.kills.total() >= KILLS:
@@ -165,6 +170,8 @@ def live_through(
             let_time_pass()
             approve_what_came_in(refused)
             victim = rng.choice([0, 1, 1, 2, 3, 3, None])
+            if enough(moltbook.kills):
+                victim = None
             if victim is not None and alive[victim].is_alive():
                 processes.kill(alive[victim])
                 moltbook.kills[f"{names[victim]}, any moment"] += 1
