@@ -12,19 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import socket
-import struct
 import sys
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.fakes.loopback import Handler, Loopback
 from tests.fakes.moltbook_faults import SILENT, Faults, Reply, instead, spoil
 from tests.fakes.moltbook_routes import Call, Routes
 from tests.fakes.moltbook_world import Comment, Post, World
@@ -32,7 +28,7 @@ from tests.fakes.moltbook_world import Comment, Post, World
 BASE = "/api/v1"
 
 
-class FakeMoltbook:
+class FakeMoltbook(Loopback):
     """The fake server. `limits` maps bucket to (most, seconds); by default there are none."""
 
     def __init__(
@@ -46,6 +42,7 @@ class FakeMoltbook:
         hide_pending: bool = True,
         suspend_status: int = 403,
     ) -> None:
+        super().__init__(_Handler, port=port)
         self.world = World(dialect)
         self.faults = Faults()
         self.routes = Routes(
@@ -57,38 +54,10 @@ class FakeMoltbook:
             suspend_status=suspend_status,
         )
         self.requests: list[tuple[str, str, int]] = []
-        self.closing = Event()
-        self._server = _Server(("127.0.0.1", port), _Handler)
-        self._server.fake = self
-        self._thread = Thread(target=self._server.serve_forever, args=[0.01], daemon=True)
-
-    @property
-    def root(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def url(self) -> str:
         return self.root + BASE
-
-    def start(self) -> Self:
-        self._thread.start()
-        return self
-
-    def stop(self) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     # ── for tests ─────────────────────────────────────────────────────────
 
@@ -203,28 +172,11 @@ class FakeMoltbook:
         return {"ok": True}
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-    block_on_close = False
-    fake: FakeMoltbook
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+class _Handler(Handler):
     wbufsize = 65536
-    timeout = 60
-    server: _Server
-
-    def log_message(self, format: str, *args: Any) -> None:
-        return None
 
     def _handle(self) -> None:
-        fake = self.server.fake
+        fake: FakeMoltbook = self.server.fake
         parts = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -243,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
         reply = fake.serve(call)
         fake.requests.append((self.command, self.path, reply.status if reply else 0))
         if reply is None:
-            self._break_off()
+            self.break_off()
         else:
             self._send(reply)
 
@@ -268,13 +220,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(raw)
         self.wfile.flush()
-
-    def _break_off(self) -> None:
-        """Reset the connection: no answer, not even a goodbye."""
-        self.close_connection = True
-        linger = struct.pack("ii", 1, 0)
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        self.connection.close()
 
 
 def seed_demo(fake: FakeMoltbook) -> dict[str, str]:

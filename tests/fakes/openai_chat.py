@@ -17,11 +17,11 @@ import random
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from threading import Event, RLock, Thread
-from types import TracebackType
-from typing import Any, Self
+from threading import RLock
+from typing import Any
 
-from tests.fakes.openai_door import Door, Handler, is_known
+from tests.fakes.loopback import Loopback
+from tests.fakes.openai_door import Door, is_known
 
 # What may strike by chance: things that pass, or that another model may do better.
 BY_CHANCE = (
@@ -63,24 +63,17 @@ def _texts(body: dict[str, Any], roles: set[str]) -> Iterator[str]:
             yield from (str(part.get("text", "")) for part in parts)
 
 
-class FakeOpenAI:
+class FakeOpenAI(Loopback):
     def __init__(
         self, *, port: int = 0, faults_by_chance: float = 0.0, seed: int = 0, delay: float = 0.0
     ) -> None:
+        super().__init__(Door, port=port)
         self.default = Outcome()
         self.requests: list[Seen] = []
-        self.closing = Event()
         self.delay = delay
         self._chance, self._random = faults_by_chance, random.Random(seed)
         self._next: deque[Outcome] = deque()
         self._lock = RLock()
-        self._server = Door(("127.0.0.1", port), Handler)
-        self._server.fake = self
-        self._thread = Thread(target=self._server.serve_forever, args=[0.01], daemon=True)
-
-    @property
-    def root(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def url(self) -> str:
@@ -104,26 +97,6 @@ class FakeOpenAI:
         if self._random.random() >= self._chance:
             return self.default
         return Outcome(self._random.choice(BY_CHANCE), seconds=1.0)
-
-    def start(self) -> Self:
-        self._thread.start()
-        return self
-
-    def stop(self) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
 
 def _outcome(given: str | dict[str, Any] | Outcome) -> Outcome:

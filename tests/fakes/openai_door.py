@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import struct
 from dataclasses import asdict
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socket import SO_LINGER, SOL_SOCKET
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from tests.fakes.loopback import Handler
 from tests.fakes.openai_words import SAYINGS, answer_of, error_of, pieces, whole, words_for
 
 if TYPE_CHECKING:
-    from tests.fakes.openai_chat import FakeOpenAI, Outcome
+    from tests.fakes.openai_chat import Outcome
 
 HUGE = 5 * 1024 * 1024  # bytes
 TOO_MUCH = error_of("Rate limit reached for requests", code="rate_limit_exceeded", kind="requests")
@@ -40,28 +38,10 @@ def _method(name: str) -> str:
 
 
 def is_known(name: str) -> bool:
-    return name in STATUSES or name in SAYINGS or hasattr(Handler, _method(name))
+    return name in STATUSES or name in SAYINGS or hasattr(Door, _method(name))
 
 
-class Door(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-    block_on_close = False
-    fake: FakeOpenAI
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    timeout = 60
-    server: Door
-
-    def log_message(self, format: str, *args: Any) -> None:
-        return None
-
+class Door(Handler):
     def do_GET(self) -> None:
         if self.path == "/_fake/requests":
             self._json(200, [asdict(seen) for seen in self.server.fake.requests])
@@ -103,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
         for piece in list(pieces(said, body))[:most]:
             self._chunk(f"data: {json.dumps(piece)}\n\n".encode())
         if most is not None:
-            self._break_off()
+            self.break_off()
             return
         self._chunk(b"data: [DONE]\n\n")
         self._chunk(b"")
@@ -128,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _on_hang(self, outcome: Outcome, body: dict[str, Any]) -> None:
         self.server.fake.closing.wait(outcome.seconds)
-        self._break_off()
+        self.break_off()
 
     def _on_hang_in_stream(self, outcome: Outcome, body: dict[str, Any]) -> None:
         self._begin_stream()
@@ -145,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
                 return
 
     def _on_cut_before(self, outcome: Outcome, body: dict[str, Any]) -> None:
-        self._break_off()
+        self.break_off()
 
     def _on_cut(self, outcome: Outcome, body: dict[str, Any]) -> None:
         """Half of the answer, then nothing."""
@@ -157,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
         self._head(200, {"Content-Length": str(len(raw))})
         self.wfile.write(raw[: len(raw) // 2])
         self.wfile.flush()
-        self._break_off()
+        self.break_off()
 
     def _on_malformed(self, outcome: Outcome, body: dict[str, Any]) -> None:
         self._raw(200, b'{"id": "chatcmpl-1", "choices": [{"mess', "application/json")
@@ -220,9 +200,3 @@ class Handler(BaseHTTPRequestHandler):
     def _chunk(self, raw: bytes) -> None:
         self.wfile.write(f"{len(raw):x}\r\n".encode() + raw + b"\r\n")
         self.wfile.flush()
-
-    def _break_off(self) -> None:
-        """Reset the connection: no answer, not even a goodbye."""
-        self.close_connection = True
-        self.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()

@@ -66,7 +66,6 @@ SAYINGS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         words | {"text": "HIJACKED", "settings": {"mode": "auto"}, "tool": "rm -rf /"}
     ),
     "no_json": lambda words: {"text": "I would rather say it in prose."},
-    "plain_text": lambda words: _json(words) | {"as_content": True},
     "length": lambda words: {"text": json.dumps(words)[:50], "finish": "length"},
     "refusal": lambda words: {"text": "", "refusal": "I cannot help with that."},
     "content_filter": lambda words: {"text": "", "finish": "content_filter"},
@@ -85,7 +84,7 @@ def answer_of(name: str, words: dict[str, Any]) -> dict[str, Any]:
 
 
 def whole(said: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
-    tool, text = _tool(said, body), said["text"]
+    tool, text = _tool(body), said["text"]
     message: dict[str, Any] = {"role": "assistant", "content": None if tool else text}
     if said["refusal"]:
         message |= {"content": None, "refusal": said["refusal"]}
@@ -100,7 +99,7 @@ def whole(said: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
 
 def pieces(said: dict[str, Any], body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The same in the pieces of a stream."""
-    tool, text = _tool(said, body), said["text"]
+    tool, text = _tool(body), said["text"]
     if said.get("choices", 1) == 0:
         return
     yield _piece(body, {"role": "assistant", "content": None if tool else ""})
@@ -130,10 +129,9 @@ def _head(kind: str, body: dict[str, Any]) -> dict[str, Any]:
     return {"id": "chatcmpl-1", "object": kind, "created": 1_780_000_000, "model": body["model"]}
 
 
-def _tool(said: dict[str, Any], body: dict[str, Any]) -> str:
-    if said.get("as_content") or not body.get("tools"):
-        return ""
-    return str(body["tools"][0]["function"]["name"])
+def _tool(body: dict[str, Any]) -> str:
+    tools = body.get("tools")
+    return str(tools[0]["function"]["name"]) if tools else ""
 
 
 def _finish(said: dict[str, Any], tool: str) -> str:

@@ -19,10 +19,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.fakes.loopback import Handler, Loopback
 
 Answer = int | str | tuple[int, str]
 FLOOD = 1024  # pieces of 64 kB
@@ -46,7 +47,7 @@ class Got:
         return self.headers["webhook-id"]
 
 
-class Receiver:
+class Receiver(Loopback):
     """`secret` makes it a webhook, `token` a gateway; with neither it believes everybody."""
 
     def __init__(
@@ -59,6 +60,9 @@ class Receiver:
         tls: ssl.SSLContext | None = None,
         is_punctual: bool = False,  # also refuses a signature that is not of these minutes
     ) -> None:
+        super().__init__(_Handler, host=host, port=port)
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self.secret, self.token, self.is_punctual = secret, token, is_punctual
         self.got: list[Got] = []
         self.next: list[Answer] = []
@@ -66,35 +70,20 @@ class Receiver:
         self.flooded = 0  # pieces of a flood that were begun
         self.elsewhere = "http://127.0.0.1:9/"
         self.before_answer: Callable[[], None] = lambda: None
-        self.closing = threading.Event()
         self._lock = threading.Lock()
-        self._server = _Server((host, port), _handler_of(self))
-        if tls:
-            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
-        self.host, self.port = host, self._server.server_address[1]
 
     @property
     def base(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        """What is entered for a gateway: it has its own path for wakings."""
+        return self.root
 
     @property
     def url(self) -> str:
-        return f"{self.base}/wake"
+        return f"{self.root}/wake"
 
     @property
     def keys(self) -> list[str]:
         return [got.key for got in self.got]
-
-    def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
 
     def take(self, got: Got) -> Answer:
         """Remember it, and say what to answer."""
@@ -137,57 +126,46 @@ class Receiver:
         return "" if right in given else "no signature matches"
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class _Handler(Handler):
+    protocol_version = "HTTP/1.0"  # one request for each connection
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Who calls may hang up; that is its right."""
+    def do_POST(self) -> None:
+        size = int(self.headers.get("content-length", 0))
+        content = self.rfile.read(size).decode()
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self._say(self.server.fake.take(Got(self.path, headers, content)))
 
+    do_GET = do_POST
 
-def _handler_of(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            size = int(self.headers.get("content-length", 0))
-            content = self.rfile.read(size).decode()
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            self._say(receiver.take(Got(self.path, headers, content)))
+    def _say(self, answer: Answer) -> None:
+        if answer == "hang":
+            self.server.fake.closing.wait(30)
+        elif answer == "trickle":
+            self._trickle()
+        elif answer == "flood":
+            self._status(200, {"Content-Length": str(FLOOD * 64 * 1024)})
+            for _ in range(FLOOD):
+                self.server.fake.flooded += 1
+                self.wfile.write(b"x" * 64 * 1024)
+        elif answer == "redirect":
+            self._status(307, {"Location": self.server.fake.elsewhere, "Content-Length": "0"})
+        elif answer != "cut":
+            status, wait = answer if isinstance(answer, tuple) else (answer, "")
+            extra = {"Retry-After": wait} if wait else {}
+            self._status(int(status), {"Content-Length": "0", **extra})
+        self.close_connection = True
 
-        do_GET = do_POST
+    def _trickle(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Patience: ")
+        for _ in range(TRICKLE):
+            if self.server.fake.closing.wait(0.02):
+                return
+            self.wfile.write(b"a")
+            self.wfile.flush()
+        self.wfile.write(b"\r\nContent-Length: 0\r\n\r\n")
 
-        def _say(self, answer: Answer) -> None:
-            if answer == "hang":
-                receiver.closing.wait(30)
-            elif answer == "trickle":
-                self._trickle()
-            elif answer == "flood":
-                self._status(200, {"Content-Length": str(FLOOD * 64 * 1024)})
-                for _ in range(FLOOD):
-                    receiver.flooded += 1
-                    self.wfile.write(b"x" * 64 * 1024)
-            elif answer == "redirect":
-                self._status(307, {"Location": receiver.elsewhere, "Content-Length": "0"})
-            elif answer != "cut":
-                status, wait = answer if isinstance(answer, tuple) else (answer, "")
-                extra = {"Retry-After": wait} if wait else {}
-                self._status(int(status), {"Content-Length": "0", **extra})
-            self.close_connection = True
-
-        def _trickle(self) -> None:
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Patience: ")
-            for _ in range(TRICKLE):
-                if receiver.closing.wait(0.02):
-                    return
-                self.wfile.write(b"a")
-                self.wfile.flush()
-            self.wfile.write(b"\r\nContent-Length: 0\r\n\r\n")
-
-        def _status(self, status: int, headers: dict[str, str]) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """The tests say what they saw."""
-
-    return Handler
+    def _status(self, status: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()

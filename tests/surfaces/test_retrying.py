@@ -60,6 +60,38 @@ def test_a_comment_that_was_given_up_is_tried_again(given: dict):
     assert AuditEvent.objects.about(question).get().action == "message.retried"
 
 
+def test_fresh_tries_that_nobody_used_are_not_given_again():
+    question = make_message(reply_status="failed", reply_attempts=10, reply_why="Tried 10 times.")
+    drafting.try_again(question, by=MIRA, now=NOON)
+    for _ in range(4):
+        with pytest.raises(NotAllowed, match="fresh tries already, and none was used"):
+            drafting.try_again(question, by=MIRA, now=NOON)
+    assert AuditEvent.objects.called("message.retried").count() == 1
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        {"reply_why": "Passed: enough was said."},
+        {"reply_status": "pending", "reply_attempts": 1},
+        {"reply_attempts": 1},
+    ],
+    ids=["passed", "tried", "shadowed"],
+)
+def test_what_came_to_nothing_again_is_tried_once_more(since: dict):
+    question = make_message(reply_status="failed", reply_attempts=10, reply_why="Tried 10 times.")
+    drafting.try_again(question, by=MIRA, now=NOON)
+    Message.objects.filter(pk=question.pk).update(**since)
+    drafting.try_again(question, by=MIRA, now=NOON)
+    assert AuditEvent.objects.called("message.retried").count() == 2
+
+
+def test_what_nobody_asked_for_before_is_asked_for_though_it_was_never_tried():
+    question = make_message()
+    drafting.try_again(question, by=MIRA, now=NOON)
+    assert AuditEvent.objects.about(question).get().action == "message.retried"
+
+
 def test_what_speaks_against_another_try_is_said():
     answered = make_message(reply_status="failed")
     make_message(post=answered.post, parent=answered, direction="outgoing")

@@ -1,0 +1,51 @@
+"""What the tests of dialogue are given: a clock, a worker, an agent that is asked, receivers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from surfaces.sender import Sender
+from tests.dialogue.answering import World
+from tests.dialogue.knocking import SECRET, TOKEN
+from tests.factories import make_operator
+from tests.fakes.receiver import Receiver
+from tests.surfaces.conftest import clock as clock
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    client.force_login(make_operator(username="ada", role="admin"))
+    return client
+
+
+@pytest.fixture
+def worker() -> str:
+    sender = Sender()
+    sender.hold()
+    return sender.name
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def private_addresses(settings: Any) -> None:
+    settings.WAKE_PRIVATE_ADDRESSES = True
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver(secret=SECRET) as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def gateway() -> Iterator[Receiver]:
+    with Receiver(token=TOKEN) as gateway:
+        yield gateway
