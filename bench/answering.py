@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from datetime import timedelta
 from statistics import median
-from types import SimpleNamespace
 
 from bench.world import NOON, fill, seconds
 
@@ -84,22 +83,20 @@ def measure(presence, world: str) -> tuple[list[float], list[float]]:
     from tests.factories import make_message
 
     crew = rounds.Crew(1)
-    idle, busy = [], []
+    idle, busy, done = [], [], []
+
+    def look(now) -> None:
+        done.append(rounds.one(crew, clock=lambda: now, is_whole=False))
+
     for number in range(TIMES):
         now = NOON + timedelta(hours=world == "large", minutes=number)  # it never goes back
-        idle.append(seconds(lambda now=now: rounds.one(crew, clock=lambda: now, is_whole=False)))
+        idle.append(seconds(lambda now=now: look(now)))
         make_message(
             account=presence.account, author=f"{world} {number}", seen_at=now,
             content=f"What does the {world} chapter {number} leave out? Who reads it at {number}?",
         )  # fmt: skip
-        done = SimpleNamespace()
-
-        def work(now=now, done=done) -> None:
-            done.all = rounds.one(crew, clock=lambda: now, is_whole=False)
-            done.drafted = done.all.drafted
-
-        busy.append(seconds(work))
-        assert done.drafted == 1, f"it must have written a reply, and did {done.all}"
+        busy.append(seconds(lambda now=now: look(now)))
+        assert done[-1].drafted == 1, f"it must have written a reply, and did {done[-1]}"
     for part in (inbox.gather, reply_loop.release_held, lapsing.mark_stale):
         took = seconds(lambda part=part: part(now=now)) * 1000
         sys.stderr.write(f"  {world:6} {part.__module__}.{part.__name__} {took:.1f} ms\n")

@@ -53,7 +53,7 @@ class _Plain(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # its stub names no types
         for found, why in (
             (isinstance(event, yaml.AliasEvent), "aliases (*) are not taken here; write it out"),
             (getattr(event, "anchor", None), "anchors (&) are not taken here"),

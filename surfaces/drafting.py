@@ -20,7 +20,7 @@ from surfaces.errors import NotAllowed, StaleState
 from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.account import Mode
 from surfaces.models.draft import UNDECIDED, Judged, State, What
-from surfaces.models.message import MOST_TRIES, ReplyStatus
+from surfaces.models.message import MOST_TRIES, OPEN, ReplyStatus
 from surfaces.outcomes import reopen
 from surfaces.recording import settle_there
 from surfaces.retrying import SEND, as_it_is, retry, settle_absent, try_again
@@ -107,8 +107,7 @@ def _begin_try(draft: Draft, *, is_begun: bool) -> None:
         return
     facts = {"reply_status": ReplyStatus.PENDING, "reply_why": ""}
     if is_begun:
-        closed = [ReplyStatus.SENT, ReplyStatus.FAILED]
-        open_still = draft.comment().alive().not_spam().exclude(reply_status__in=closed)
+        open_still = draft.comment().alive().not_spam().filter(OPEN)
         # A person who asked for fresh tries meanwhile gets this one as the first.
         if not open_still.update(reply_attempts=Greatest(F("reply_attempts"), 1), **facts):
             raise NotAllowed("This comment was settled while its answer was being written.")

@@ -17,6 +17,7 @@ from surfaces.models.message import MOST_TRIES, Direction, ReplyStatus, SpamStat
 from surfaces.outcomes import begin_try, give_up
 
 SEND = "surfaces.tasks.deliver_due"
+FRESH = {"reply_attempts": 0, "reply_status": None, "reply_why": ""}  # open, and nothing tried
 
 
 def as_it_is(draft: Draft) -> Draft:
@@ -34,9 +35,9 @@ def try_again(message: Message, *, by: str, now: datetime) -> None:
         .get(pk=message.pk)
     )
     _check_open(row)
-    facts = {"reply_attempts": 0, "reply_status": None, "reply_why": ""}
-    Message.objects.filter(pk=row.pk).update(**facts)
-    for name, value in facts.items():
+    _check_untouched(row)
+    Message.objects.filter(pk=row.pk).update(**FRESH)
+    for name, value in FRESH.items():
         setattr(message, name, value)
     AuditEvent.objects.record("message.retried", actor=by, subject=row)
 
@@ -54,6 +55,13 @@ def _check_open(row: Message) -> None:
         raise NotAllowed("This is marked as spam. Unmark it before you try again.")
     if Draft.objects.answering(row).alive().exists():
         raise NotAllowed("An answer to this comment is under way already; see its draft.")
+
+
+def _check_untouched(row: Message) -> None:
+    """Pressed twice, it is said once: whoever passes or fails a comment leaves a mark on it."""
+    is_fresh = all(getattr(row, name) == value for name, value in FRESH.items())
+    if is_fresh and AuditEvent.objects.about(row).called("message.retried").exists():
+        raise NotAllowed("This comment has its fresh tries already, and none was used yet.")
 
 
 def retry(draft: Draft, *, by: str, now: datetime) -> None:

@@ -67,7 +67,7 @@ class Caller:
         async def tell() -> None:
             try:
                 done.set_result(await work)
-            except BaseException as error:  # noqa: BLE001 - raised again by who waits
+            except BaseException as error:  # noqa: BLE001 - kept back, its waiter waits for ever
                 done.set_exception(error)
             # Said already here: a loop does not end before the last name is looked up.
             self._calls.put(None)
@@ -75,7 +75,7 @@ class Caller:
         def live() -> None:
             try:
                 asyncio.run(tell())
-            except Exception as error:  # noqa: BLE001 - raised again by who waits
+            except Exception as error:  # noqa: BLE001 - no loop could be run: raised again there
                 if not done.done():
                     done.set_exception(error)
             finally:

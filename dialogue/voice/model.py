@@ -97,7 +97,7 @@ class ModelVoice:
         try:
             async with open_wire(self.knobs.timeout, self.transport) as wire:
                 model = Watched(open_model(mind, wire), mind, self.knobs, caller)
-                return _written(await self._answer(model, brief), brief)
+                return _written(await self._answer(model, brief))
         except ANOTHER_MAY_DO as error:
             return error
         except (AgentRunError, UserError) as error:
@@ -133,7 +133,7 @@ def _form(wanted: type[Answer], style: str) -> Any:
     return ToolOutput(wanted, name="write", description="Hand in what you wrote.")
 
 
-def _written(answer: Answer, brief: Brief) -> Written:
+def _written(answer: Answer) -> Written:
     exit = answer.exit or ""
     title = answer.title if isinstance(answer, TitledAnswer) else ""
     return Written(

@@ -25,5 +25,9 @@ def sentences(request: HttpRequest) -> Iterator[None]:
 def back(request: HttpRequest, to: str, *args: object) -> HttpResponse:
     """Go where the form says, if that is a path of ours, else to `to`."""
     asked = request.POST.get("next", "")
-    ours = asked.startswith("/") and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
-    return HttpResponseRedirect(asked) if ours else redirect(to, *args)
+    return HttpResponseRedirect(asked) if is_ours(asked) else redirect(to, *args)
+
+
+def is_ours(page: str) -> bool:
+    """Whether `page` is a path of ours: it comes from a form or an address, so from anybody."""
+    return page.startswith("/") and url_has_allowed_host_and_scheme(page, allowed_hosts=None)

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.http import urlencode
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
@@ -21,6 +21,7 @@ from surfaces import forms, signing_in, toasts
 from surfaces.doors import MANAGES
 from surfaces.errors import NotAllowed, RuleBroken
 from surfaces.requests import OperatorRequest
+from surfaces.views.acting import is_ours
 
 
 @login_not_required
@@ -110,8 +111,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def _wanted(request: HttpRequest) -> str:
     """Where to go after the door: only to our own pages."""
     wanted = request.POST.get("next") or request.GET.get("next") or "/"
-    ours = wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
-    return wanted if ours else "/"
+    return wanted if is_ours(wanted) else "/"
 
 
 def _then(request: OperatorRequest) -> str:
