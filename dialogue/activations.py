@@ -18,8 +18,9 @@ from django.db.models import F
 from dialogue import spending
 from dialogue.errors import Overtaken
 from dialogue.models import Activation, Agent, Notification, Presence, Step
-from dialogue.models.activation import State
-from surfaces.errors import StaleState
+from dialogue.models.activation import Purpose, State
+from dialogue.models.agent import Lives
+from surfaces.errors import NotAllowed, StaleState
 from surfaces.models import Account, Draft, Message
 from surfaces.models.message import ReplyStatus
 from surfaces.sender import is_alive
@@ -123,6 +124,26 @@ def account_to_speak_from(activation: Activation) -> Account:
     rows = Account.objects.select_related("surface")
     held = rows.select_for_update(of=("self",), no_key=True)
     return held.get(pk=activation.presence.account_id)
+
+
+def check_still(activation: Activation, *others: tuple[bool, str]) -> None:
+    """Writing takes minutes: `NotAllowed` if a person stopped it meanwhile, or one of `others`.
+
+    What nobody allows any more must not go by the mode.
+    """
+    is_stone = activation.purpose == Purpose.STONE
+    does, words = ("write", "post") if is_stone else ("answer", "answer")
+    presence = Presence.objects.select_related("agent__settings").get(pk=activation.presence_id)
+    agent = presence.agent
+    for applies, why in (
+        (presence.ended_at is not None, "The agent's presence ended."),
+        (agent.lives != Lives.HERE, "The agent was moved elsewhere."),
+        (not agent.settings.is_autonomous, f"The agent was told not to {does} by itself."),
+        (is_stone and not agent.settings.lays_stones, "The agent was told to lay no stones."),
+        *others,
+    ):
+        if applies:
+            raise NotAllowed(f"{why} It happened while the {words} was being written.")
 
 
 @transaction.atomic

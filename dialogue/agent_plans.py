@@ -14,11 +14,11 @@ from django.db.models import Model
 
 from dialogue import tuning
 from dialogue.agent_config import KEY_VARIABLES, Mind, Wanted, kept_only
+from dialogue.errors import VoiceMisset
 from dialogue.models import Agent, AgentSettings, Brain
 from dialogue.plain_yaml import Problem
 from dialogue.tuning.brains import sealed
 from dialogue.tuning.values import KERNELS, OF_AGENT, OF_SETTINGS, in_words
-from surfaces import sealing
 from surfaces.errors import BadInput
 
 PAIRS = (("money_per_day", "money_per_month"), ("tokens_per_day", "tokens_per_month"))
@@ -154,7 +154,7 @@ def _keys(
 def _opened(brain: Brain) -> str:
     try:
         return brain.key
-    except sealing.InvalidToken:
+    except VoiceMisset:
         return ""  # sealed with a key we lost: whatever comes is another one
 
 

@@ -24,14 +24,14 @@ from dialogue.errors import (
     VoiceError,
     VoiceLimited,
 )
-from dialogue.models import Activation, Notification, Presence
+from dialogue.models import Activation, Notification
 from dialogue.models.activation import State
-from dialogue.models.agent import Lives
 from dialogue.models.notification import Outcome
+from dialogue.speaking import LONGEST_ORIGIN
 from dialogue.turn_taking import Why
 from dialogue.voice.base import Written
 from surfaces import drafting
-from surfaces.errors import BadInput, NotAllowed, RuleBroken, SurfaceError
+from surfaces.errors import BadInput, RuleBroken, SurfaceError
 from surfaces.models import AuditEvent, Message
 from surfaces.models.draft import What
 from surfaces.models.message import OPEN, ReplyStatus, SpamStatus
@@ -110,38 +110,27 @@ def _put_down(
     """Draft, activation and notification, in one step; nothing of it if we were overtaken."""
     account = activations.account_to_speak_from(woken)
     comment = Message.objects.select_related("post").get(pk=notification.comment.pk)
-    _check_still(woken, comment, read)
+    activations.check_still(
+        woken,
+        (comment.spam_status == SpamStatus.SUSPECT, "The comment became suspect."),
+        (comment.post.deleted_at is not None, "The thread was deleted at the source."),
+        (comment.content != read, "The comment was edited."),
+    )
     draft = drafting.compose(
         account=account,
         what=What.REPLY,
         target=comment,
         text=written.text,
-        by=f"agent:{woken.agent.slug}",
+        by=woken.agent.ledger_name,
         now=now,
         agent=woken.agent.slug,
-        origin=voice[:40],
+        origin=voice[:LONGEST_ORIGIN],
         parts=(written.terms, written.pointer, written.exit),
         is_begun=True,
         read_at=woken.started_at,
     )
     activations.end(woken, State.DONE, f"It wrote draft {draft.pk}.", now=now, draft=draft)
     notification.note(draft=draft, look_at=None, verdict=Why.DRAFTED.code, not_before=None)
-
-
-def _check_still(woken: Activation, comment: Message, read: str) -> None:
-    """Writing takes minutes: nothing goes by the mode that was answered or allowed otherwise."""
-    presence = Presence.objects.select_related("agent__settings").get(pk=woken.presence_id)
-    agent = presence.agent
-    for applies, why in (
-        (presence.ended_at is not None, "The agent's presence ended."),
-        (agent.lives != Lives.HERE, "The agent was moved elsewhere."),
-        (not agent.settings.is_autonomous, "The agent was told not to answer by itself."),
-        (comment.spam_status == SpamStatus.SUSPECT, "The comment became suspect."),
-        (comment.post.deleted_at is not None, "The thread was deleted at the source."),
-        (comment.content != read, "The comment was edited."),
-    ):
-        if applies:
-            raise NotAllowed(f"{why} It happened while the answer was being written.")
 
 
 # ── when no words came of it ──────────────────────────────────────────────
@@ -157,7 +146,7 @@ def _fail_try(woken: Activation, why: str, *, wait: timedelta | None, now: datet
     notification = woken.reason
     message = Message.objects.get(pk=notification.comment.pk)
     AuditEvent.objects.record(
-        "message.try_failed", actor=f"agent:{woken.agent.slug}", subject=message, why=why,
+        "message.try_failed", actor=woken.agent.ledger_name, subject=message, why=why,
         attempt=message.reply_attempts, activation=woken.pk,
     )  # fmt: skip
     if message.reply_attempts >= woken.agent.settings.tries:
@@ -178,7 +167,7 @@ def _give_up(notification: Notification, message: Message, why: str, *, now: dat
     open_still = Message.objects.filter(OPEN, pk=message.pk)
     open_still.update(reply_status=ReplyStatus.FAILED, reply_why=said)
     AuditEvent.objects.record(
-        "message.gave_up", actor=f"agent:{notification.agent.slug}", subject=message, why=said
+        "message.gave_up", actor=notification.agent.ledger_name, subject=message, why=said
     )
     notification.note(
         verdict=Why.TRIED_OUT.code, why=said, read_at=now, outcome=Outcome.PASSED, look_at=None,

@@ -16,8 +16,8 @@ from dialogue.voice.base import Brief, Said
 from surfaces.models import Draft, Message
 from surfaces.models.draft import Judged
 from surfaces.models.message import SpamStatus
+from surfaces.vetting import REMEMBERED
 
-REMEMBERED = 50  # of our last texts on an account are compared for repeats
 THREAD = 200  # newest messages of a thread looked at
 UNFIT = Q(spam_status=SpamStatus.SPAM) | Q(spam_status=SpamStatus.SUSPECT)
 NOTES = 3  # of the last that people gave
@@ -26,7 +26,8 @@ NOTES = 3  # of the last that people gave
 def of_reply(notification: Notification) -> tuple[Brief, Context]:
     """What the voice is told to answer a comment, and what its words are checked against."""
     presence, comment = notification.presence, notification.comment
-    thread, above = _thread(comment), path_to(comment)
+    above = path_to(comment)
+    thread = _thread(comment, above)
     rejected = _sent_back(comment)
     brief = Brief(
         purpose="reply",
@@ -82,13 +83,12 @@ def _rules(presence: Presence) -> tuple[str, ...]:
     )
 
 
-def _thread(message: Message) -> list[Message]:
+def _thread(message: Message, above: frozenset[int] = frozenset()) -> list[Message]:
     """Root first, then the newest of the thread in the order they were written, without spam."""
     rows = Message.objects.filter(post=message.post_id, deleted_at=None)
     comments = _light(rows.exclude(pk=message.post_id)).exclude(UNFIT)
     newest = comments.order_by("-created_at", "-id")[:THREAD]
-    above = comments.filter(pk__in=path_to(message))
-    later = sorted({*newest, *above}, key=_written)
+    later = sorted({*newest, *comments.filter(pk__in=above)}, key=_written)
     return [*_light(Message.objects.filter(pk=message.post_id)), *later]
 
 

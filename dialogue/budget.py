@@ -64,7 +64,7 @@ def obstacle(
     used, _, allowed = money
     if used >= allowed or sum(money[:2]) > allowed:
         return _sentence(
-            "money is", whose, period, [_dollars(each) for each in money], used >= allowed
+            "money is", whose, period, [dollars(each) for each in money], used >= allowed
         )
     counted, _, most = tokens
     if counted >= most or sum(tokens[:2]) > most:
@@ -86,6 +86,6 @@ def _sentence(what: str, whose: str, period: str, amounts: Sequence[str], is_all
     )
 
 
-def _dollars(amount: Decimal) -> str:
+def dollars(amount: Decimal) -> str:
     """Cents, and more places only where cents would show nothing."""
     return f"${amount:,.2f}" if amount >= Decimal("0.01") or not amount else f"${amount:,.4f}"

@@ -20,7 +20,6 @@ from surfaces.adapters.base import Traits
 from surfaces.checks import problems, unwritable
 
 NEAR = Fraction(4, 5)  # of all shingles; from there on, a text repeats another
-LAST_TEXTS = 50  # of ours, on one account, that a text must not repeat
 SHORTEST_SECRET = 8  # characters; anything shorter is a word
 LONGEST_LEAK = 119  # characters in a row that may be the same as in a private text
 

@@ -22,7 +22,6 @@ from surfaces.errors import StaleState
 from surfaces.models import Account, AuditEvent, Pause
 from surfaces.models.account import Mode
 from surfaces.models.draft import UNDECIDED, UNDER_WAY
-from surfaces.models.pause import Scope
 
 LOOK_AGAIN = timedelta(minutes=10)  # where there was nothing to lay
 
@@ -43,14 +42,12 @@ def able(now: datetime) -> QuerySet[Presence]:
 
 
 def _is_paused() -> Exists:
-    return Exists(
-        Pause.objects.live().filter(
-            Q(scope=Scope.ALL)
-            | Q(scope=Scope.SURFACE, subject=OuterRef("account__surface__slug"))
-            | Q(scope=Scope.ACCOUNT, subject=OuterRef("account__name"))
-            | Q(scope=Scope.AGENT, subject=OuterRef("agent__slug"))
-        )
+    over = Pause.objects.over(
+        surface=OuterRef("account__surface__slug"),
+        account=OuterRef("account__name"),
+        agent=OuterRef("agent__slug"),
     )
+    return Exists(over)
 
 
 def is_open(presence: Presence, now: datetime) -> bool:
@@ -120,7 +117,7 @@ def _lay(presence: Presence, slot: str, choice: Choice, *, now: datetime) -> Sto
     )
     _wait(presence, until=now + stone_choice.spread(presence.stones_per_day))
     AuditEvent.objects.record(
-        "stone.chosen", actor=f"agent:{presence.agent.slug}", subject=stone, why=choice.why,
+        "stone.chosen", actor=presence.agent.ledger_name, subject=stone, why=choice.why,
         kind=choice.kind, slot=slot,
     )  # fmt: skip
     return stone
@@ -143,9 +140,9 @@ def _wait(presence: Presence, *, until: datetime) -> None:
 def _nothing_to_lay(presence: Presence, slot: str, choice: Choice, *, now: datetime) -> None:
     """Say so once per slot, and look again soon: a kernel or a comment may come."""
     _wait(presence, until=now + LOOK_AGAIN)
-    account, slug = presence.account, presence.agent.slug
+    account, actor = presence.account, presence.agent.ledger_name
     said = AuditEvent.objects.about(account).called("stone.nothing").filter(facts__slot=slot)
     if not said.exists():
         AuditEvent.objects.record(
-            "stone.nothing", actor=f"agent:{slug}", subject=account, why=choice.why, slot=slot
+            "stone.nothing", actor=actor, subject=account, why=choice.why, slot=slot
         )

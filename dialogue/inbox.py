@@ -12,7 +12,7 @@ a mark moves only past what no running transaction can still add (`InboxMark`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -42,10 +42,6 @@ class Gathered:
     opened: int = 0
     answered: int = 0
     ended: int = 0
-
-    @property
-    def did(self) -> int:
-        return sum(asdict(self).values())
 
 
 @transaction.atomic

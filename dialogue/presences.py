@@ -85,7 +85,7 @@ def change(presence: Presence, *, by: str, **facts: object) -> None:
         changed={name: [str(before[name]), str(value)] for name, value in changed.items()},
     )
     if "mode" in changed:
-        _write_mode(presence, presence.mode or presence.agent.settings.mode)
+        _write_mode(presence, presence.effective_mode)
 
 
 @transaction.atomic

@@ -13,14 +13,12 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F
 
-from dialogue import briefing, budget, speaking
+from dialogue import briefing, speaking, spending
 from dialogue.checking import faults
-from dialogue.errors import OutOfBudget, VoiceError
-from dialogue.models import Agent, AgentSettings, HouseBudget, Notification, Spending
-from dialogue.models.spending import HOUSE, Period
-from dialogue.spending import owner_of
+from dialogue.errors import VoiceError
+from dialogue.models import Agent, Notification
 from dialogue.voice.base import Brief, Said, Voice, Written
 from surfaces.errors import SurfaceError
 from surfaces.models import AuditEvent
@@ -144,8 +142,8 @@ class Purse:
     def asking(
         self, model: str, *, tokens_in: int, tokens_out: int, facts: Mapping[str, Any]
     ) -> Booked:
-        kept = self.agent.settings
-        booked = Booked(tokens_in + tokens_out, _guess(kept, tokens_in, tokens_out), self.clock())
+        money = spending.guess(self.agent.settings, tokens_in, tokens_out)
+        booked = Booked(tokens_in + tokens_out, money, self.clock())
         book(self.agent, booked)
         return booked
 
@@ -160,7 +158,8 @@ class Purse:
         facts: Mapping[str, Any],
         took_ms: int,
     ) -> None:
-        money = _guess(self.agent.settings, tokens_in, tokens_out) if cost is None else cost
+        kept = self.agent.settings
+        money = spending.guess(kept, tokens_in, tokens_out) if cost is None else cost
         correct(self.agent, ticket, tokens=tokens_in + tokens_out, money=money)
         self.made.tokens_in += tokens_in
         self.made.tokens_out += tokens_out
@@ -176,48 +175,23 @@ class Purse:
         self.made.cost_is_guess = True
 
 
-def _guess(kept: AgentSettings, tokens_in: int, tokens_out: int) -> Decimal:
-    return budget.price(
-        tokens_in, tokens_out, per_million_in=kept.price_in, per_million_out=kept.price_out
-    )
-
-
 # ── the books ─────────────────────────────────────────────────────────────
-
-
-def _rows(agent: Agent, at: datetime) -> QuerySet[Spending]:
-    """Its day and month, and those of all agents, in the one order they are locked in."""
-    days = budget.periods(at)
-    starts = Q(period=Period.DAY, starts=days["day"]) | Q(period=Period.MONTH, starts=days["month"])
-    return Spending.objects.filter(starts, owner__in=[HOUSE, owner_of(agent.slug)]).order_by("pk")
 
 
 @transaction.atomic
 def book(agent: Agent, booked: Booked) -> None:
     """Write down what a call may cost as spent, or raise `OutOfBudget`."""
-    owners = {owner_of(agent.slug): agent.settings, HOUSE: HouseBudget.current()}
-    for period, starts in sorted(budget.periods(booked.at).items()):
-        for owner in owners:
-            Spending.objects.get_or_create(owner=owner, period=period, starts=starts)
-    for row in _rows(agent, booked.at).select_for_update():
-        limits = owners[row.owner]
-        found = budget.obstacle(
-            whose="all agents'" if row.owner == HOUSE else "its",
-            period=row.period,
-            tokens=(row.tokens + row.held_tokens, booked.tokens,
-                    getattr(limits, f"tokens_per_{row.period}")),
-            money=(row.money + row.held_money, booked.money,
-                   getattr(limits, f"money_per_{row.period}")),
-        )  # fmt: skip
-        if found:
-            raise OutOfBudget(found, until=budget.resets_at(row.period, booked.at))
-    _rows(agent, booked.at).update(
-        tokens=F("tokens") + booked.tokens, money=F("money") + booked.money
+    rows = spending.with_room(
+        agent.slug, agent.settings, tokens=booked.tokens, money=booked.money, now=booked.at
     )
+    spending.enter(rows, tokens=F("tokens") + booked.tokens, money=F("money") + booked.money)
 
 
+@transaction.atomic
 def correct(agent: Agent, booked: Booked, *, tokens: int, money: Decimal) -> None:
     """What it did cost, in place of what it might."""
-    _rows(agent, booked.at).update(
-        tokens=F("tokens") + (tokens - booked.tokens), money=F("money") + (money - booked.money)
+    spending.enter(
+        spending.locked(agent.slug, booked.at),
+        tokens=F("tokens") + (tokens - booked.tokens),
+        money=F("money") + (money - booked.money),
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import transaction
 
-from dialogue import activations, budget, spending
+from dialogue import activations, spending
 from dialogue.activations import Cost
 from dialogue.checking import Context, faults
 from dialogue.errors import VoiceBroken, VoiceEnding
@@ -22,8 +22,10 @@ from dialogue.models import Activation, Agent, AgentSettings, Brain, Reservation
 from dialogue.models.settings import VoiceKind
 from dialogue.voice import open_voice
 from dialogue.voice.base import Brief, Knobs, Mind, Voice, Written
+from surfaces.models import Draft
 
 Clock = Callable[[], datetime]
+LONGEST_ORIGIN = Draft._meta.get_field("origin").max_length
 FRESH_SEED = 7_919  # so that a voice that chooses chooses otherwise the second time
 
 
@@ -119,7 +121,7 @@ class Books:
     def asking(
         self, model: str, *, tokens_in: int, tokens_out: int, facts: Mapping[str, Any]
     ) -> Ticket:
-        money = self._guess(tokens_in, tokens_out)
+        money = spending.guess(self.settings, tokens_in, tokens_out)
         now = self.clock()
         # First, and in one step: whoever takes us back finds what we hold.
         activations.renew(self.activation, now=now)
@@ -142,7 +144,7 @@ class Books:
         facts: Mapping[str, Any],
         took_ms: int,
     ) -> None:
-        money = self._guess(tokens_in, tokens_out) if cost is None else cost
+        money = spending.guess(self.settings, tokens_in, tokens_out) if cost is None else cost
         spent = Cost(tokens_in=tokens_in, tokens_out=tokens_out, money=money, is_guess=cost is None)
         activations.step(
             self.activation, "answered", words, now=self.clock(), facts=_plain(facts), cost=spent,
@@ -162,14 +164,6 @@ class Books:
             self.activation, "failed", why, now=self.clock(), cost=spent, took_ms=took_ms
         )
         spending.settle(held, tokens=tokens, money=money, now=self.clock())
-
-    def _guess(self, tokens_in: int, tokens_out: int) -> Decimal:
-        return budget.price(
-            tokens_in,
-            tokens_out,
-            per_million_in=self.settings.price_in,
-            per_million_out=self.settings.price_out,
-        )
 
 
 def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,13 @@ They are locked in one order, so that two workers never wait for each other.
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from collections.abc import Iterable
+from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Greatest
 
 from dialogue import budget
@@ -25,8 +27,18 @@ def owner_of(slug: str) -> str:
 
 def spent(slug: str, settings: AgentSettings, *, now: datetime) -> tuple[str, datetime] | None:
     """Which budget has nothing left for another call, and until when; None while all have."""
-    return _obstacle(_rows(slug, now, lock=False), slug, settings, tokens=1, money=Decimal(0),
-                     now=now)  # fmt: skip
+    rows = rows_of([HOUSE, owner_of(slug)], now)
+    return _obstacle(rows, slug, settings, tokens=1, money=Decimal(0), now=now)
+
+
+def guess(settings: AgentSettings, tokens_in: int, tokens_out: int) -> Decimal:
+    """What nobody counted or priced, at the agent's fallback price."""
+    return budget.price(
+        tokens_in,
+        tokens_out,
+        per_million_in=settings.price_in,
+        per_million_out=settings.price_out,
+    )
 
 
 @transaction.atomic
@@ -34,16 +46,8 @@ def reserve(
     activation: Activation, settings: AgentSettings, *, tokens: int, money: Decimal, now: datetime
 ) -> Reservation:
     """Hold what a call may cost, or raise `OutOfBudget`."""
-    slug = activation.agent.slug
-    for owner in (HOUSE, owner_of(slug)):
-        for period, starts in _periods(now):
-            Spending.objects.get_or_create(owner=owner, period=period, starts=starts)
-    rows = _rows(slug, now, lock=True)
-    if found := _obstacle(rows, slug, settings, tokens=tokens, money=money, now=now):
-        raise OutOfBudget(found[0], until=found[1])
-    Spending.objects.filter(pk__in=[row.pk for row in rows.values()]).update(
-        held_tokens=F("held_tokens") + tokens, held_money=F("held_money") + money
-    )
+    rows = with_room(activation.agent.slug, settings, tokens=tokens, money=money, now=now)
+    enter(rows, held_tokens=F("held_tokens") + tokens, held_money=F("held_money") + money)
     return Reservation.objects.create(activation=activation, at=now, tokens=tokens, money=money)
 
 
@@ -53,11 +57,9 @@ def settle(reservation: Reservation, *, tokens: int, money: Decimal, now: dateti
     open_still = Reservation.objects.filter(pk=reservation.pk, settled_at=None)
     if not open_still.update(settled_at=now):
         return False
-    slug = reservation.activation.agent.slug
     # In the periods it was held in: a call over midnight belongs to the day it began.
-    held_in = _which(slug, reservation.at)
-    locked = Spending.objects.filter(held_in).order_by("pk").select_for_update()
-    Spending.objects.filter(pk__in=[row.pk for row in locked]).update(
+    enter(
+        locked(reservation.activation.agent.slug, reservation.at),
         tokens=F("tokens") + tokens,
         money=F("money") + money,
         held_tokens=Greatest(F("held_tokens") - reservation.tokens, 0),
@@ -77,25 +79,42 @@ def settle_left(activation: Activation, *, now: datetime) -> None:
             )
 
 
-def _periods(now: datetime) -> list[tuple[str, date]]:
-    return sorted(budget.periods(now).items())
+# ── the books ─────────────────────────────────────────────────────────────
 
 
-def _which(slug: str, at: datetime) -> Q:
+def rows_of(owners: Iterable[str], at: datetime) -> QuerySet[Spending]:
+    """What these owners spent and hold in the day and the month that `at` is in."""
     starts = Q()
-    for period, day in _periods(at):
+    for period, day in budget.periods(at).items():
         starts |= Q(period=period, starts=day)
-    return starts & Q(owner__in=[HOUSE, owner_of(slug)])
+    return Spending.objects.filter(starts, owner__in=owners)
 
 
-def _rows(slug: str, now: datetime, *, lock: bool) -> dict[tuple[str, str], Spending]:
-    rows = Spending.objects.filter(_which(slug, now)).order_by("pk")
-    found = rows.select_for_update() if lock else rows
-    return {(row.owner, row.period): row for row in found}
+def locked(slug: str, at: datetime) -> list[Spending]:
+    """The agent's rows and those of all agents, locked for this transaction in the one order."""
+    return list(rows_of([HOUSE, owner_of(slug)], at).order_by("pk").select_for_update())
+
+
+def with_room(
+    slug: str, settings: AgentSettings, *, tokens: int, money: Decimal, now: datetime
+) -> list[Spending]:
+    """The same rows, made if need be, where so much more fits in; else `OutOfBudget`."""
+    for owner in (HOUSE, owner_of(slug)):
+        for period, starts in sorted(budget.periods(now).items()):
+            Spending.objects.get_or_create(owner=owner, period=period, starts=starts)
+    rows = locked(slug, now)
+    if found := _obstacle(rows, slug, settings, tokens=tokens, money=money, now=now):
+        raise OutOfBudget(found[0], until=found[1])
+    return rows
+
+
+def enter(rows: Iterable[Spending], **facts: Combinable) -> None:
+    """Write into rows that are locked."""
+    Spending.objects.filter(pk__in=[row.pk for row in rows]).update(**facts)
 
 
 def _obstacle(
-    rows: dict[tuple[str, str], Spending],
+    rows: Iterable[Spending],
     slug: str,
     settings: AgentSettings,
     *,
@@ -104,10 +123,11 @@ def _obstacle(
     now: datetime,
 ) -> tuple[str, datetime] | None:
     """The first budget that this does not fit into, in words, and when it is fresh again."""
+    kept = {(row.owner, row.period): row for row in rows}
     for owner, limits in ((owner_of(slug), settings), (HOUSE, HouseBudget.current())):
         whose = "all agents'" if owner == HOUSE else "its"
         for period in (Period.DAY, Period.MONTH):
-            row = rows.get((owner, period))
+            row = kept.get((owner, period))
             found = budget.obstacle(
                 whose=whose,
                 period=period,

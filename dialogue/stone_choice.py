@@ -127,7 +127,7 @@ def choose(facts: Facts, *, now: datetime) -> Choice:
 
 def drawn(presence: int, slot: str) -> float:
     """The one random number of a slot, 0 to 1."""
-    return random.Random(f"{presence}:{slot}").random()  # noqa: S311
+    return random.Random(f"{presence}:{slot}").random()  # noqa: S311 - to be drawn again, no secret
 
 
 def rest_of(draw: float, share: float) -> float:

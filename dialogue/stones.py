@@ -27,8 +27,8 @@ from dialogue.errors import OutOfBudget, Overtaken, VoiceEnding, VoiceError
 from dialogue.models import Activation, Presence, Stone
 from dialogue.models.activation import Purpose
 from dialogue.models.activation import State as Ended
-from dialogue.models.agent import Lives
 from dialogue.models.stone import MOST_TRIES, StoneState
+from dialogue.speaking import LONGEST_ORIGIN
 from dialogue.voice.base import Brief, Written
 from surfaces import drafting
 from surfaces.errors import NotAllowed, RuleBroken, StaleState, SurfaceError
@@ -43,7 +43,6 @@ FIRST_WAIT = timedelta(minutes=10)  # after a try that failed; doubles
 LONGEST_WAIT = timedelta(hours=6)
 STALE_AFTER = timedelta(days=1)  # what it grows from is old then, and the slot long over
 USUAL = 20  # of our last posts say where we usually post
-LONGEST_ORIGIN = Draft._meta.get_field("origin").max_length
 
 
 @dataclass(slots=True)
@@ -153,18 +152,19 @@ def _noted(brief: Brief, before: Draft | None) -> Brief:
 @transaction.atomic(durable=True)
 def _keep(stone: Stone, woken: Activation, written: Written, voice: str, *, now: datetime) -> None:
     """Draft, stone and activation in one step; nothing of it if we were overtaken."""
-    slug = woken.agent.slug
+    agent = woken.agent
     account = activations.account_to_speak_from(woken)
-    _check_still(stone)
+    deleted = Message.objects.filter(pk=stone.thread_id or 0).exclude(deleted_at=None)
+    activations.check_still(woken, (deleted.exists(), "What it grows from was deleted."))
     draft = drafting.compose(
         account=account,
         what=What.POST,
         title=written.title,
         text=written.text,
         community=community_of(stone.presence),
-        by=f"agent:{slug}",
+        by=agent.ledger_name,
         now=now,
-        agent=slug,
+        agent=agent.slug,
         origin=voice[:LONGEST_ORIGIN],
         parts=(written.terms, written.pointer, written.exit),
     )
@@ -172,21 +172,6 @@ def _keep(stone: Stone, woken: Activation, written: Written, voice: str, *, now:
         raise StaleState("Somebody else decided on this stone meanwhile.")
     activations.end(woken, Ended.DONE, f"It wrote draft {draft.pk}.", now=now, draft=draft)
     _record("written", stone, f"Its draft is {draft.state}.", draft=draft.pk, voice=voice)
-
-
-def _check_still(stone: Stone) -> None:
-    """Writing takes minutes: nothing is posted for whom a person stopped meanwhile."""
-    presence = Presence.objects.select_related("agent__settings").get(pk=stone.presence_id)
-    agent, deleted = presence.agent, Message.objects.exclude(deleted_at=None)
-    for applies, why in (
-        (presence.ended_at is not None, "The agent's presence ended."),
-        (agent.lives != Lives.HERE, "The agent was moved elsewhere."),
-        (not agent.settings.is_autonomous, "The agent was told not to write by itself."),
-        (not agent.settings.lays_stones, "The agent was told to lay no stones."),
-        (deleted.filter(pk=stone.thread_id or 0).exists(), "What it grows from was deleted."),
-    ):
-        if applies:
-            raise NotAllowed(f"{why} It happened while the post was being written.")
 
 
 @transaction.atomic(durable=True)
@@ -282,5 +267,5 @@ def _give_up(stone: Stone, why: str) -> bool:
 
 
 def _record(deed: str, stone: Stone, why: str, **facts: object) -> None:
-    actor = f"agent:{stone.presence.agent.slug}"
+    actor = stone.presence.agent.ledger_name
     AuditEvent.objects.record(f"stone.{deed}", actor=actor, subject=stone, why=why, **facts)

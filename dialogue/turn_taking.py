@@ -16,7 +16,7 @@ from enum import Enum, StrEnum
 
 
 class Answer(StrEnum):
-    PASS = "pass"  # noqa: S105
+    PASS = "pass"  # noqa: S105 - a verdict
     HOLD = "hold"
     WAIT = "wait"
     REPLY = "reply"

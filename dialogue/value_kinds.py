@@ -19,7 +19,8 @@ from dialogue.plain_yaml import WRONG, Reading, in_line
 
 NOTHING = object()  # what `take` returns for an empty value that counts as not given
 WHOLE = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
-REAL = re.compile(r"[-+]?(\d{1,18}\.?\d{0,18}|\.\d{1,18})([eE][-+]?\d{1,3})?")
+# A float that we write ourselves has up to 20 places: 17 digits behind three zeros.
+REAL = re.compile(r"[-+]?(\d{1,18}\.?\d{0,20}|\.\d{1,20})([eE][-+]?\d{1,3})?")
 CLOCK = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?")
 UNKEPT = re.compile("[\0\ud800-\udfff]")  # no database keeps these
 LONGEST_KEY = 100  # characters

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 
 from surfaces import pausing
 from surfaces.checks import problems
@@ -30,14 +30,12 @@ def lease() -> timedelta:
 
 def is_paused() -> Exists:
     """True for a draft that a live pause holds back."""
-    return Exists(
-        Pause.objects.live().filter(
-            Q(scope="all")
-            | Q(scope="surface", subject=OuterRef("account__surface__slug"))
-            | Q(scope="account", subject=OuterRef("account__name"))
-            | Q(scope="agent", subject=OuterRef("agent"))
-        )
+    over = Pause.objects.over(
+        surface=OuterRef("account__surface__slug"),
+        account=OuterRef("account__name"),
+        agent=OuterRef("agent"),
     )
+    return Exists(over)
 
 
 def begin(draft: Draft, *, now: datetime) -> bool:

@@ -15,7 +15,7 @@ from dialogue.forms.fields import Bounds, Column, made_of
 from dialogue.forms.knobs import Knob, Section
 from dialogue.models import HouseBudget
 from dialogue.tuning import in_words, mark_of
-from dialogue.tuning.values import cleaned, column
+from dialogue.tuning.values import cleaned, column, field_of
 from surfaces.errors import BadInput
 from surfaces.forms import Dressed
 
@@ -198,7 +198,7 @@ class HouseForm(Tuned):
 
     @staticmethod
     def column(name: str) -> Column:
-        return HouseBudget._meta.get_field(name)  # type: ignore[return-value]
+        return field_of(HouseBudget, name)
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}

@@ -6,7 +6,6 @@ running ──> done | failed | exhausted | released (we were told to stop)
 
 from __future__ import annotations
 
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, Self
 
@@ -37,10 +36,6 @@ class Purpose(models.TextChoices):
 class ActivationQuerySet(models.QuerySet["Activation"]):
     def running(self) -> Self:
         return self.filter(state=State.RUNNING)
-
-    def lapsed(self, now: datetime) -> Self:
-        """Running, by a worker that gave no sign of life in time."""
-        return self.running().filter(lease_until__lte=now)
 
 
 class Activation(models.Model):
@@ -91,7 +86,7 @@ class Activation(models.Model):
             ),
         ]
         indexes = [
-            # For `lapsed`.
+            # For `running`.
             models.Index(
                 name="activation_lease", fields=["lease_until"], condition=Q(state="running")
             ),

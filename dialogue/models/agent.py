@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
-
-from surfaces.models import Pause
+from django.db.models import F, Q
 
 
 def known_timezone(name: str) -> None:
@@ -27,21 +25,6 @@ def known_timezone(name: str) -> None:
 class Lives(models.TextChoices):
     HERE = "here", "Here: a voice of ours writes"
     ELSEWHERE = "elsewhere", "Elsewhere: it is woken and writes by itself"
-
-
-class AgentQuerySet(models.QuerySet["Agent"]):
-    """The words we use about agents."""
-
-    def with_pause(self) -> Self:
-        """Annotate `is_paused`: a person stopped this agent."""
-        over = Pause.objects.live().filter(scope="agent", subject=OuterRef("slug"))
-        return self.annotate(is_paused=Exists(over))
-
-    def here(self) -> Self:
-        return self.filter(lives=Lives.HERE)
-
-    def elsewhere(self) -> Self:
-        return self.filter(lives=Lives.ELSEWHERE)
 
 
 class Agent(models.Model):
@@ -59,8 +42,6 @@ class Agent(models.Model):
     # What an imported config.yaml says of floors above this one; given back on export.
     carried = models.JSONField(default=dict, blank=True)
     made_at = models.DateTimeField(auto_now_add=True)
-
-    objects = AgentQuerySet.as_manager()
 
     class Meta:
         ordering = ["slug"]
@@ -88,10 +69,6 @@ class Agent(models.Model):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
-    def paused(self) -> Pause | None:
-        """The pause that stops this agent, if a person set one."""
-        return Pause.objects.live().filter(scope="agent", subject=self.slug).first()
-
     def next_claim(self) -> int:
         """Count one more waking, and return its fencing number. Call it in the claim."""
         Agent.objects.filter(pk=self.pk).update(claims=F("claims") + 1)
@@ -105,12 +82,6 @@ class Agent(models.Model):
             setattr(self, name, value)
 
 
-class KernelQuerySet(models.QuerySet["Kernel"]):
-    def oldest_first(self) -> Self:
-        """Least recently used first; never used before all."""
-        return self.filter(is_on=True).order_by(F("last_used_at").asc(nulls_first=True), "id")
-
-
 class Kernel(models.Model):
     """A thought that a stone can grow from, tied to no thread."""
 
@@ -119,8 +90,6 @@ class Kernel(models.Model):
     is_on = models.BooleanField(default=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     used = models.PositiveIntegerField(default=0)
-
-    objects = KernelQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
@@ -139,4 +108,4 @@ class Kernel(models.Model):
         rows.exclude(words__in=wanted).update(is_on=False)
         rows.filter(words__in=wanted).update(is_on=True)
         known = set(rows.filter(words__in=wanted).values_list("words", flat=True))
-        cls.objects.bulk_create([cls(agent=agent, words=w) for w in wanted if w not in known])
+        Kernel.objects.bulk_create([cls(agent=agent, words=w) for w in wanted if w not in known])

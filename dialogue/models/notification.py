@@ -37,10 +37,6 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
         """To be considered now."""
         return self.filter(UNREAD, look_at__lte=now)
 
-    def parked(self) -> Self:
-        """Waiting for what becomes of a draft."""
-        return self.filter(UNREAD, draft__isnull=False)
-
     def about(self, message: Message) -> Self:
         return self.filter(message=message)
 
@@ -89,7 +85,7 @@ class Notification(models.Model):
         indexes = [
             # For `due`: the loop asks every second.
             models.Index(name="notification_due", fields=["look_at"], condition=UNREAD),
-            # For `parked`, and to find one by its draft.
+            # To find what is parked, by its draft.
             models.Index(
                 name="notification_draft", fields=["draft"], condition=Q(draft__isnull=False)
             ),

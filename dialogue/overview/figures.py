@@ -7,20 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Q
-
 from dialogue import budget
 from dialogue.models import AgentSettings, HouseBudget, Spending
 from dialogue.models.spending import HOUSE, Period
-from dialogue.spending import owner_of
+from dialogue.spending import owner_of, rows_of
 
-CENT = Decimal("0.01")
 LOW, HIGH = Decimal("0.8"), Decimal("0.95")  # from here amber, from here red
 
-
-def money(amount: Decimal) -> str:
-    """Cents, and more places only where cents would show nothing."""
-    return f"${amount:,.2f}" if amount >= CENT or not amount else f"${amount:,.4f}"
+money = budget.dollars
 
 
 def limit(amount: Decimal) -> str:
@@ -82,11 +76,7 @@ Books = Mapping[tuple[str, str], Spending]
 
 def books(slugs: Iterable[str], *, now: datetime) -> Books:
     """What these agents and all together spent and hold, this day and month. One query."""
-    starts = Q()
-    for period, day in budget.periods(now).items():
-        starts |= Q(period=period, starts=day)
-    owners = [HOUSE, *map(owner_of, slugs)]
-    rows = Spending.objects.filter(starts, owner__in=owners)
+    rows = rows_of([HOUSE, *map(owner_of, slugs)], now)
     return {(row.owner, row.period): row for row in rows}
 
 

@@ -22,15 +22,17 @@ class Sheet(Generic[Kind]):
     older: str = ""
 
 
-def sheet(found: QuerySet[Kind], asked: Mapping[str, str], given: Mapping[str, str]) -> Sheet[Kind]:
+def sheet(
+    found: QuerySet[Kind], asked: Mapping[str, str], given: Mapping[str, str], *, size: int = SIZE
+) -> Sheet[Kind]:
     """The newest, or what lies before or after the key that `given` names. One query."""
     before, after = number(given.get("before", "")), number(given.get("after", ""))
     if after is not None:
-        rows = list(found.filter(pk__gt=after).order_by("pk")[: SIZE + 1])
+        rows = list(found.filter(pk__gt=after).order_by("pk")[: size + 1])
     else:
         older = found if before is None else found.filter(pk__lt=before)
-        rows = list(older.order_by("-pk")[: SIZE + 1])
-    is_full, rows = len(rows) > SIZE, rows[:SIZE]
+        rows = list(older.order_by("-pk")[: size + 1])
+    is_full, rows = len(rows) > size, rows[:size]
     if after is not None:
         rows.reverse()
     if not rows:

@@ -59,8 +59,12 @@ def column(name: str) -> models.Field[Any, Any]:
     """The column a value is kept in; of the kernels, the one for their words."""
     if name == KERNELS:
         return Kernel._meta.get_field("words")
-    model: type[models.Model] = Agent if name in OF_AGENT else AgentSettings
-    return model._meta.get_field(name)  # type: ignore[return-value]
+    return field_of(Agent if name in OF_AGENT else AgentSettings, name)
+
+
+def field_of(model: type[models.Model], name: str) -> models.Field[Any, Any]:
+    """A column by its name; Django's own `get_field` finds relations of other tables, too."""
+    return next(field for field in model._meta.concrete_fields if field.name == name)
 
 
 def is_list(name: str) -> bool:

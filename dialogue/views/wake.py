@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import timedelta
-from urllib.parse import urlencode
 
 from django import forms
 from django.conf import settings
@@ -19,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dialogue import addresses, waking
 from dialogue.models import Agent, WakeEvent, WakeHook, WakeTry
 from dialogue.models.wake import EventState, HookKind
+from dialogue.overview.paging import Sheet, number, sheet
 from dialogue.views.agents import agent_of, frame
 from surfaces import toasts
 from surfaces.doors import may_decide, may_manage
@@ -71,7 +71,7 @@ class HookForm(Dressed, forms.Form):
 
 @require_safe
 def wake(request: OperatorRequest, slug: str) -> HttpResponse:
-    pk = _number(request.GET.get("event", ""))
+    pk = number(request.GET.get("event", ""))
     return _page(request, slug) if pk is None or not request.htmx else _row(request, slug, pk)
 
 
@@ -124,15 +124,6 @@ def resend(request: OperatorRequest, slug: str, pk: int) -> HttpResponse:
 # ── what the page shows ───────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Log:
-    """One page of events, newest first, and the query strings of its neighbours."""
-
-    rows: list[WakeEvent]
-    newer: str = ""
-    older: str = ""
-
-
 def _form_of(hook: WakeHook | None) -> HookForm:
     kept = {"kind": hook.kind, "url": hook.url, "is_on": hook.is_on} if hook else None
     return HookForm(initial=kept)
@@ -154,7 +145,7 @@ def _page(
         "origin": addresses.origin_of(hook.url) if hook else "",
         "form": form or _form_of(hook),
         "new_secret": secret,
-        "page": _log(agent, request.GET.get("before", ""), request.GET.get("after", "")),
+        "page": _log(agent, request.GET),
         "allows_private": settings.WAKE_PRIVATE_ADDRESSES,
         "tries": len(waking.WAITS) + 1,
         "lines": AuditEvent.objects.about(agent).filter(action__startswith="wake.")[:LINES],
@@ -182,27 +173,8 @@ def _shown(agent: Agent) -> QuerySet[WakeEvent]:
     return events.annotate(moves=fresh).defer(*heavy).prefetch_related(tries)
 
 
-def _log(agent: Agent, before: str, after: str) -> Log:
-    """One page by key. Keys are ids, and garbage is no key."""
-    older_than, newer_than = _number(before), _number(after)
-    rows = _shown(agent)
-    if newer_than is not None:
-        found = list(rows.filter(pk__gt=newer_than).order_by("pk")[: SIZE + 1])
-        has_newer, has_older = len(found) > SIZE, True
-        found = found[:SIZE][::-1]
-    else:
-        older = rows if older_than is None else rows.filter(pk__lt=older_than)
-        found = list(older.order_by("-pk")[: SIZE + 1])
-        has_newer, has_older = older_than is not None, len(found) > SIZE
-        found = found[:SIZE]
-    if not found:
-        return Log(rows=[]) if older_than is None and newer_than is None else _log(agent, "", "")
-    return Log(
-        rows=found,
-        newer=urlencode({"after": found[0].pk}) if has_newer else "",
-        older=urlencode({"before": found[-1].pk}) if has_older else "",
-    )
-
-
-def _number(given: str) -> int | None:
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
+def _log(agent: Agent, given: Mapping[str, str]) -> Sheet[WakeEvent]:
+    """One page by key; beyond either end, the newest."""
+    page = sheet(_shown(agent), {}, given, size=SIZE)
+    is_beyond = not page.rows and ("before" in given or "after" in given)
+    return sheet(_shown(agent), {}, {}, size=SIZE) if is_beyond else page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 
 
 class Scope(models.TextChoices):
@@ -19,7 +19,9 @@ class PauseQuerySet(models.QuerySet["Pause"]):
     def live(self) -> Self:
         return self.filter(ended_at=None)
 
-    def over(self, *, surface: str, account: str, agent: str) -> Self:
+    def over(
+        self, *, surface: str | OuterRef, account: str | OuterRef, agent: str | OuterRef
+    ) -> Self:
         """Live pauses that forbid this agent to speak as this account on this surface."""
         return self.live().filter(
             Q(scope=Scope.ALL)
