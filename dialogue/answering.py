@@ -90,7 +90,7 @@ def _answer(
     woken: Activation, tally: Tally, *, clock: Clock, is_ending: Callable[[], bool]
 ) -> None:
     notification = woken.reason
-    brief, context = briefing.of_reply(notification)
+    brief, context = briefing.of_reply(notification, now=clock())
     written, voice = speaking.speak(woken, brief, context, clock=clock, is_ending=is_ending)
     read = brief.comment.text if brief.comment else ""
     _put_down(woken, notification, read, written, voice, now=clock())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from dialogue import allowance
 from dialogue.checking import Context
 from dialogue.errors import VoiceMisset
 from dialogue.models import Agent, AgentSettings, Notification, Presence, Stone
@@ -23,7 +25,7 @@ UNFIT = Q(spam_status=SpamStatus.SPAM) | Q(spam_status=SpamStatus.SUSPECT)
 NOTES = 3  # of the last that people gave
 
 
-def of_reply(notification: Notification) -> tuple[Brief, Context]:
+def of_reply(notification: Notification, *, now: datetime) -> tuple[Brief, Context]:
     """What the voice is told to answer a comment, and what its words are checked against."""
     presence, comment = notification.presence, notification.comment
     above = path_to(comment)
@@ -37,36 +39,37 @@ def of_reply(notification: Notification) -> tuple[Brief, Context]:
         notes=tuple(f"A person sent the last draft back: {draft.why}" for draft in rejected),
         before=rejected[0].text if rejected else "",
         seed=comment.pk * 1_000 + comment.reply_attempts,
-        **_who(presence),
+        **_who(presence, allowance.left_for_reply(notification, now=now)),
     )
     return brief, _context(presence, brief, thread)
 
 
-def of_stone(stone: Stone) -> tuple[Brief, Context]:
+def of_stone(stone: Stone, *, now: datetime) -> tuple[Brief, Context]:
     """What the voice is told to write a post of ours."""
     presence = stone.presence
     thread = _thread(stone.thread) if stone.thread else []
     traits = presence.account.surface.traits
     longest = traits.post_limit or traits.text_limit
+    left = allowance.left_to_spend(presence.agent, now=now)
     brief = Brief(
         purpose="stone",
         thread=tuple(_said(row) for row in thread),
         kernel=stone.kernel.words if stone.kernel else "",
         longest_title=traits.title_limit,
         seed=stone.pk * 1_000 + stone.tries,
-        **(_who(presence) | {"longest": min(longest, max(_longest(presence), 2_000))}),
+        **(_who(presence, left) | {"longest": min(longest, max(_longest(presence), 2_000))}),
     )
     return brief, _context(presence, brief, thread, is_post=True)
 
 
-def _who(presence: Presence) -> dict[str, Any]:
+def _who(presence: Presence, left: Iterable[str]) -> dict[str, Any]:
     agent, account = presence.agent, presence.account
     return {
         "name": agent.name,
         "handle": account.handle,
         "persona": agent.persona,
         "place": account.surface.name,
-        "house_rules": _rules(presence),
+        "house_rules": (*_rules(presence), *left),
         "longest": _longest(presence),
     }
 

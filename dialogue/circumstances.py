@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from dialogue import spending
 from dialogue.hours import day_of, opens_at
@@ -36,6 +36,28 @@ def limits_of(agent: Agent) -> Limits:
         per_thread=kept.replies_per_thread,
         spacing=kept.spacing,
     )
+
+
+def replies_of(agents: Collection[str]) -> QuerySet[Draft]:
+    """What these agents, by slug, said in reply or mean to say."""
+    return Draft.objects.filter(agent__in=agents, what=What.REPLY).exclude(state__in=DEAD)
+
+
+def in_threads(replies: QuerySet[Draft], posts: Collection[int]) -> Counter[tuple[str, int]]:
+    """How many of `replies` each agent has under each post."""
+    threads = replies.filter(target__post__in=posts).values_list("agent", "target__post")
+    counts = threads.annotate(count=Count("pk")).order_by()
+    return Counter({(slug, post): count for slug, post, count in counts})
+
+
+def said_today(mine: QuerySet[Draft], agent: Agent, *, now: datetime) -> int:
+    """How many count on the agent's day.
+
+    What is on its way may leave today; what waits for a person counts on its own day.
+    """
+    begin, _ = day_of(now, agent.zone)
+    unsent = mine.filter(sent_at=None).filter(Q(state__in=UNDER_WAY) | Q(made_at__gte=begin))
+    return mine.filter(sent_at__gte=begin).count() + unsent.count()
 
 
 @dataclass(slots=True)
@@ -88,19 +110,11 @@ class World:
 
     def _read_counts(self, rows: Sequence[Notification]) -> None:
         agents = {row.agent.slug: row.agent for row in rows}
-        replies = Draft.objects.filter(agent__in=agents, what=What.REPLY).exclude(state__in=DEAD)
-        posts = {row.message.post_id for row in rows if row.message}
-        threads = replies.filter(target__post__in=posts).values_list("agent", "target__post")
-        for slug, post, count in threads.annotate(count=Count("pk")).order_by():
-            self.in_thread[slug, post] = count
+        replies = replies_of(agents)
+        self.in_thread = in_threads(replies, {row.message.post_id for row in rows if row.message})
         for slug, agent in agents.items():
-            begin, _ = day_of(self.now, agent.zone)
             mine = replies.filter(agent=slug)
-            # What is on its way may leave today; what waits for a person counts on its own day.
-            unsent = mine.filter(sent_at=None).filter(
-                Q(state__in=UNDER_WAY) | Q(made_at__gte=begin)
-            )
-            self.today[slug] = mine.filter(sent_at__gte=begin).count() + unsent.count()
+            self.today[slug] = said_today(mine, agent, now=self.now)
             newest = mine.order_by("-id").values_list("sent_at", "not_before", "made_at")[:RECENT]
             # What leaves much later, after a sending that failed, is not said yet.
             soon = self.now + agent.settings.spacing

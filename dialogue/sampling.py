@@ -73,7 +73,7 @@ def _write(
     clock: Clock,
     opened: Callable[[Agent], Voice],
 ) -> None:
-    brief, context = briefing.of_reply(newest) if newest else (_built_in(agent), None)
+    brief, context = briefing.of_reply(newest, now=clock()) if newest else (_built_in(agent), None)
     made.about, made.is_built_in = brief.comment or COMMENT, newest is None
     voice = opened(agent)
     made.voice = voice.name

@@ -121,7 +121,7 @@ def _write(
 ) -> str:
     """Have it written and keep the words; return what became of it, as `Laid` counts."""
     try:
-        brief, context = briefing.of_stone(stone)
+        brief, context = briefing.of_stone(stone, now=clock())
         written, voice = speak(
             woken, _noted(brief, stone.draft), context, clock=clock, is_ending=until
         )

@@ -21,7 +21,7 @@ def brief_for(comment, presence, **settings):
     notification = make_notification(presence=presence, message=comment)
     for name, value in settings.items():
         setattr(presence.agent.settings, name, value)
-    return briefing.of_reply(notification)
+    return briefing.of_reply(notification, now=NOON)
 
 
 def test_a_voice_is_told_the_thread_from_its_root_and_the_comment_apart():

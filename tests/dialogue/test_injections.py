@@ -269,7 +269,7 @@ def moved(adds: dict[str, Any], house: House) -> dict[str, Any]:
 def test_a_model_that_obeys_changes_nothing_but_words(injection: Injection, model: FakeOpenAI):
     house = House(injection, model)
     before, ledger = house.everything(), AuditEvent.objects.count()
-    prompt = written(briefing.of_reply(house.notification)[0])
+    prompt = written(briefing.of_reply(house.notification, now=NOON)[0])
     says = obeyed(injection, prompt)
     words = {"terms": "We speak of tides.", "pointer": says, "exit": None, "text": "HIJACKED"}
     model.always(Outcome(words=words | moved(injection.adds, house)))
