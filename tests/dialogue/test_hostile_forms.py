@@ -5,31 +5,20 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from html import unescape
-from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from dialogue import presences, tuning
 from dialogue.models import Agent, HouseBudget
 from surfaces.models import Account, AuditEvent
-from tests.factories import NOON, make_agent, make_operator, make_presence
+from tests.dialogue.agents_pages import url
+from tests.factories import NOON, make_agent, make_presence
 
 pytestmark = pytest.mark.django_db
 JONAS = "operator:jonas"
 LEGIBLE = ["加布里埃尔", "لین", "نرگس\u200cها", "👩\u200d🚀", "D. O'Neil-Šímová"]
 ILLEGIBLE = ["\u202eolleH", "\u200b", "\u2066", "two\nlines", "one\u2028two"]
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    client.force_login(make_operator(username="ada", role="admin"))
-    return client
-
-
-def url(name: str, *args: Any) -> str:
-    return reverse(f"dialogue:{name}", args=args)
 
 
 def form_of(page: str, action: str) -> str:

@@ -19,7 +19,7 @@ from dialogue.joining import Joined
 from dialogue.models import Agent, AgentSettings, Presence
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import Account, AuditEvent, HubAuthor, Surface
-from tests.factories import NOON, make_account, make_agent, make_operator
+from tests.factories import NOON, make_account, make_agent
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
 TOKEN = "moltbook_sk_0123456789"
@@ -240,12 +240,6 @@ def test_the_command_refuses_anothers_account_with_one_sentence_and_status_2():
 
 
 # ── the page ──────────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    client.force_login(make_operator(username="ada", role="admin"))
-    return client
 
 
 def fill_in(client: Client, **given: Any) -> Any:

@@ -19,18 +19,11 @@ from tests.factories import (
     make_agent,
     make_message,
     make_notification,
-    make_operator,
     make_presence,
 )
 
 pytestmark = pytest.mark.django_db
 ADA = "operator:ada"
-
-
-@pytest.fixture
-def admin(client: Client) -> Client:
-    client.force_login(make_operator(username="ada", role="admin"))
-    return client
 
 
 class Pricey:

@@ -11,25 +11,16 @@ from django.urls import reverse
 from dialogue import tuning
 from dialogue.models import Agent, Brain
 from surfaces.models import Account, AuditEvent
-from tests.factories import NOON, make_agent, make_operator, make_presence
+from tests.dialogue.agents_pages import url
+from tests.factories import NOON, make_agent, make_presence
 
 pytestmark = pytest.mark.django_db
 JONAS = "operator:jonas"
 
 
 @pytest.fixture
-def admin(client: Client) -> Client:
-    client.force_login(make_operator(username="ada", role="admin"))
-    return client
-
-
-@pytest.fixture
 def agent() -> Agent:
     return make_agent(slug="gabriel", name="Gabriel")
-
-
-def url(name: str, *args: Any) -> str:
-    return reverse(f"dialogue:{name}", args=args)
 
 
 def html(client: Client, name: str, *args: Any) -> str:

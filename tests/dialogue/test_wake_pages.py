@@ -30,12 +30,6 @@ URL = "https://agent.example.org/in/pa55?key=k-77"
 
 
 @pytest.fixture
-def admin(client: Client) -> Client:
-    client.force_login(make_operator(username="ada", role="admin"))
-    return client
-
-
-@pytest.fixture
 def viewer(client: Client) -> Client:
     client.force_login(make_operator(username="vic", role="viewer"))
     return client

@@ -30,16 +30,6 @@ from tests.surfaces.scripted import Clock, ScriptedMoltbook, hanging, saying
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def service() -> ScriptedMoltbook:
-    return ScriptedMoltbook()
-
-
 def send(service: ScriptedMoltbook, clock: Clock) -> Carried:
     return deliver_due(Sender(), clock=clock, transport=service)
 

@@ -144,11 +144,6 @@ def test_a_post_the_watcher_read_back_is_the_drafts_own(moltbook: Any, account: 
 # ── with a service of a few lines ─────────────────────────────────────────
 
 
-@pytest.fixture
-def service() -> ScriptedMoltbook:
-    return ScriptedMoltbook()
-
-
 def in_doubt(service: ScriptedMoltbook, clock: Clock) -> Draft:
     draft = make_approved()
     service.next = [hanging]
