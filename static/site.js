@@ -21,7 +21,7 @@
     for (const other of document.querySelectorAll("[data-at]")) other.removeAttribute("data-at");
     current = next;
     next.setAttribute("data-at", "");
-    const link = next.matches("a") ? next : next.querySelector("[data-open], a[href]");
+    const link = next.matches("a") ? next : (next.querySelector("[data-open]") ?? next.querySelector("a[href]"));
     (link ?? next).focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
   }
@@ -143,6 +143,20 @@
   }
   document.addEventListener("htmx:sendError", () => lost("Not done: the server did not answer. Try again."));
   document.addEventListener("htmx:timeout", () => lost("Not done: the server took too long. Look before you try again."));
+
+  // After an act the item may be shorter than where the page was: back to its words.
+  document.addEventListener("htmx:afterSettle", ({ target, detail }) => {
+    if (target.id !== "item" || detail.requestConfig?.verb !== "post" || target.contains(document.activeElement)) return;
+    target.focus({ preventScroll: true });
+    const words = target.querySelector(".draft");
+    if (words?.getBoundingClientRect().bottom < innerHeight / 4) words.scrollIntoView();
+  });
+
+  // Tabs that do not fit begin with the one that is open in sight.
+  for (const tabs of document.querySelectorAll(".tabs")) {
+    const here = tabs.querySelector("[aria-current]");
+    if (here) tabs.scrollLeft = here.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - here.offsetWidth) / 2;
+  }
 
   // What was swapped away leaves the keys on the row that took its place.
   let index = -1;

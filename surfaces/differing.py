@@ -61,7 +61,10 @@ def _middle_cut(text: str, around: int, is_first: bool, is_last: bool) -> str:
         return text
     head = "" if is_first else text[:around]
     tail = "" if is_last else text[-around:]
-    return f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}".strip(" ")
+    cut = f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
+    # The blanks beside a change belong to its neighbours.
+    cut = cut.lstrip(" ") if is_first else cut
+    return cut.rstrip(" ") if is_last else cut
 
 
 def _shared(before: str, after: str) -> tuple[int, int]:

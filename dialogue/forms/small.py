@@ -16,9 +16,11 @@ MODES = [("", "As the agent"), *((mode.value, mode.value.capitalize()) for mode 
 
 
 class AgentForm(Dressed, forms.Form):
-    slug = forms.SlugField(
+    slug = forms.RegexField(
+        r"^[a-z0-9][a-z0-9-]*\Z",
+        strip=True,
         label="Short name",
-        max_length=64,
+        max_length=63,
         help_text="In addresses and in the ledger, for good: small letters, digits, dashes.",
         widget=forms.TextInput(attrs=HANDLE),
         error_messages={

@@ -10,13 +10,13 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, Window
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, Subquery, Window
 
 from dialogue.hours import day_of
 from dialogue.models import Activation, Agent, HouseBudget, Notification, Presence
 from dialogue.models.presence import PresenceQuerySet
 from dialogue.models.settings import VoiceKind
-from dialogue.models.spending import HOUSE
+from dialogue.models.spending import HOUSE, Period
 from dialogue.overview.figures import Bar, Books, bars, books
 from dialogue.overview.standing import Standing, standing
 from dialogue.overview.wakings import Waking
@@ -126,6 +126,18 @@ def _drafts(agents: Sequence[Agent], midnight: datetime) -> Counter[tuple[str, s
 
 # ── one of them ───────────────────────────────────────────────────────────
 
+# The limits of all agents come along with its presences, so they cost no query of their own.
+_LIMITS = [f"{what}_per_{period}" for what in ("money", "tokens") for period in Period]
+_HOUSE_LIMITS = {
+    f"house_{limit}": Subquery(HouseBudget.objects.filter(pk=1).values(limit)) for limit in _LIMITS
+}
+
+
+def _house_beside(presence: Presence) -> HouseBudget:
+    """As `house_budget`, from what the query of the presences brought along."""
+    limits = {limit: getattr(presence, f"house_{limit}") for limit in _LIMITS}
+    return HouseBudget(**{name: most for name, most in limits.items() if most is not None})
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Today:
@@ -172,7 +184,8 @@ class One:
 
     @cached_property
     def presences(self) -> list[Presence]:
-        found = list(light(Presence.objects.filter(agent=self.agent)))
+        mine = Presence.objects.filter(agent=self.agent).annotate(**_HOUSE_LIMITS)
+        found = list(light(mine))
         for presence in found:
             presence.agent = self.agent
         return found
@@ -201,10 +214,11 @@ class One:
 
     @property
     def _shared(self) -> list[Bar]:
-        """Budgets of all agents; a template needs none, so for it nobody asks."""
-        if self.agent.settings.voice != VoiceKind.MODEL:
+        """Budgets of all agents: they hold up who speaks somewhere, and no template."""
+        if self.agent.settings.voice != VoiceKind.MODEL or not self.presences:
             return []
-        return _of_all(bars(self._books, HOUSE, house_budget(), now=self.now))
+        house = _house_beside(self.presences[0])
+        return _of_all(bars(self._books, HOUSE, house, now=self.now))
 
     @property
     def places(self) -> list[str]:

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from dialogue.models import Activation
+from dialogue.models import Activation, Agent
 from dialogue.models.activation import State
 from dialogue.overview import wakings
 from surfaces.requests import OperatorRequest
@@ -19,6 +19,7 @@ def activations(request: OperatorRequest) -> HttpResponse:
     shown = {
         "page": wakings.page(given, now=timezone.now()),
         "agent": given.get("agent", "")[:64],
+        "agents": dict(Agent.objects.order_by("slug").values_list("slug", "name")),
         "state": given.get("state", ""),
         "states": State.choices,
     }

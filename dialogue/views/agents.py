@@ -31,9 +31,11 @@ def agents(request: OperatorRequest) -> HttpResponse:
     return _list(request)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @may_manage
 def new_agent(request: OperatorRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _list(request)
     form = AgentForm(request.POST)
     if form.is_valid():
         try:

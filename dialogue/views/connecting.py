@@ -30,7 +30,7 @@ class ConnectForm(Dressed, forms.Form):
     agent = forms.CharField(
         label="Agent",
         max_length=64,
-        help_text="Short name of who will speak there: small letters, digits, dashes. A new one"
+        help_text="Short name of who will speak there: letters, digits, dashes. A new one"
         " answers by itself, as the mode says.",
         widget=forms.TextInput(attrs=HANDLE),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from dialogue import activations, budget, presences, tuning
+from dialogue import activations, budget, choosing, presences, tuning
 from dialogue.activations import Cost
 from dialogue.models import Activation, Agent, Notification, Presence, Spending
 from dialogue.models.activation import State
@@ -37,6 +37,7 @@ def put_to_work() -> Agent:
     _wakings(presence, notes, now=now)
     _verdicts(account, by=jonas.actor, now=now)
     _spent(gabriel, now=now)
+    choosing.choose(presence, now=now)
     lian = presences.make_agent("lian", name="莲 Lián", by=jonas.actor)
     tuning.change_agent(lian, {"persona": PERSONA}, by=jonas.actor, now=now)
     return gabriel

@@ -57,15 +57,19 @@ def pages() -> dict[str, str]:
 
 def _of_agents() -> dict[str, str]:
     """The pages of the floor above; those of one agent where there is one."""
-    from dialogue.models import Activation, Agent
+    from dialogue.models import Activation, Agent, Stone
 
-    found = {"agents": "/agents/", "wakings": "/activations/", "no-waking": "/activations/?agent=x"}
+    found = {"agents": "/agents/", "new-agent": "/agents/new", "stones": "/stones/"}
+    found |= {"wakings": "/activations/", "no-waking": "/activations/?agent=x"}
+    if stone := Stone.objects.first():
+        found["stone"] = f"/stones/{stone.pk}/"
     if waking := Activation.objects.filter(state="done").first():
         found["waking"] = f"/activations/{waking.pk}/"
     for agent in Agent.objects.order_by("slug"):
         at, name = f"/agents/{agent.slug}/", f"agent-{agent.slug}"
         found |= {name: at, f"{name}-inbox": f"{at}inbox/", f"{name}-voice": f"{at}voice/"}
         found |= {f"{name}-settings": f"{at}settings/", f"{name}-join": f"{at}presences/add"}
+        found[f"{name}-wake"] = f"{at}wake/"
     return found
 
 

@@ -9,7 +9,7 @@ from dialogue import presences
 from dialogue.models import Agent, Brain
 from tests.browser.pressing import press
 from tests.browser.test_every_page import OUT_OF_PLACE
-from tests.factories import make_operator
+from tests.factories import make_agent, make_operator
 
 PHONE = {"viewport": {"width": 390, "height": 844}}
 NO_SCRIPT = {"java_script_enabled": False}
@@ -146,6 +146,51 @@ def test_what_opens_on_a_phone_stays_on_the_phone(open_gabriel, page_of_mira, ga
         assert box["x"] >= 0, (path, opener)
         assert box["x"] + box["width"] <= 390, (path, opener)
         page.context.close()
+
+
+def test_the_modes_of_a_presence_are_read_whole_on_a_phone(open_gabriel):
+    page = open_gabriel(**PHONE)
+    page.locator(".presences summary", has_text="Change…").click()
+    room = page.get_by_label("Mode").evaluate(
+        """(select) => {
+          const pen = document.createElement("canvas").getContext("2d");
+          const { font, paddingLeft } = getComputedStyle(select);
+          pen.font = font;
+          const widths = [...select.options].map((each) => pen.measureText(each.text).width);
+          return select.clientWidth - 2 * parseFloat(paddingLeft) - Math.max(...widths);
+        }"""
+    )
+    assert room >= 16  # the arrow's
+
+
+def test_a_long_standing_leaves_the_names_of_agents_whole(page_of_mira, gabriel):
+    make_agent(slug="outsider", name="Outsider", lives="elsewhere")
+    page = page_of_mira("/agents/")
+    for name in page.locator(".agents tbody th a").all():
+        assert name.evaluate("(link) => link.scrollWidth <= link.clientWidth"), name.inner_text()
+
+
+def test_a_choice_of_agent_filters_the_wakings_at_once(page_of_mira, gabriel):
+    page = page_of_mira("/activations/")
+    page.get_by_label("Agent").select_option("Iris")
+    expect(page).to_have_url(re.compile(r"agent=iris"))
+    expect(page.get_by_role("heading", name="No waking matches")).to_be_visible()
+    expect(page.get_by_label("Agent")).to_have_value("iris")
+
+
+def test_the_address_of_a_new_agent_opens_its_form(page_of_mira):
+    page = page_of_mira("/agents/new")
+    page.get_by_label("Short name").fill("UPPER")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.locator(".error.shown")).to_contain_text("Use small letters, digits and dashes.")
+    assert not Agent.objects.filter(slug__iexact="upper").exists()
+
+
+def test_the_tab_that_is_open_stands_in_sight_on_a_phone(page_of_mira):
+    page = page_of_mira("/drafts/?state=all", **PHONE)
+    box = page.locator(".tabs [aria-current]").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
 
 
 LONG = "<script>document.title='owned'</script>" + "無限" * 20

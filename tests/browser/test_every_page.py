@@ -48,6 +48,12 @@ def test_no_button_on_a_phone_is_too_small_for_a_thumb(page_of_mira):
             assert button.bounding_box()["height"] >= 36, (path, button.inner_text())
 
 
+def test_a_long_change_leaves_the_ledger_its_other_columns(page_of_mira, gabriel):
+    page = page_of_mira("/ledger/")
+    for cell in page.locator("td[data-l=Did] a").all():
+        assert cell.bounding_box()["height"] < 30, cell.inner_text()  # one line
+
+
 def test_a_thread_prints_without_its_frame(page_of_mira):
     page = page_of_mira(pages()["thread"])
     page.emulate_media(media="print")

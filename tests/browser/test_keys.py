@@ -43,6 +43,13 @@ def test_drafts_are_decided_without_a_mouse(page_of_mira, waiting, deliver):
     expect(page.locator("#item .badge.ours")).to_have_text("approved")
 
 
+def test_enter_opens_the_waking_and_not_whose_it_is(page_of_mira, gabriel):
+    page = page_of_mira("/activations/")
+    press(page, "j")
+    press(page, "Enter")
+    expect(page).to_have_url(re.compile(r"/activations/\d+/$"))
+
+
 def test_a_message_is_marked_and_the_mark_taken_back_without_a_mouse(page_of_mira):
     page = page_of_mira("/messages/?spam_status=suspect")
     press(page, "s")  # nobody is chosen: nothing happens

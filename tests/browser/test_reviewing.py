@@ -36,6 +36,16 @@ def test_words_are_sent_back_with_a_note_without_a_mouse(page_of_mira, voiced):
     assert (voiced.judged, voiced.why) == ("sent_back", "Shorter, please.")
 
 
+def test_after_an_edit_on_a_phone_the_words_are_in_sight(page_of_mira, voiced):
+    page = page_of_mira(f"/drafts/{voiced.pk}/", viewport={"width": 390, "height": 844})
+    press(page, "e")
+    page.get_by_label("Text").fill("What does the table leave out? " * 20)
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".toast")).to_contain_text("Saved.")
+    expect(item(page)).to_be_focused()
+    expect(page.get_by_role("heading", name="gabriel’s draft")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("with_script", [True, False])
 def test_rejecting_asks_for_the_reason(page_of_mira, voiced, with_script):
     page = page_of_mira(f"/drafts/{voiced.pk}/", java_script_enabled=with_script)

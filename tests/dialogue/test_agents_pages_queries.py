@@ -23,7 +23,7 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 
-MOST_QUERIES = 13
+MOST_QUERIES = 12
 
 
 def queries(client: Client, place: str) -> int:

@@ -64,3 +64,9 @@ def test_what_stayed_is_cut_in_its_middle():
     assert pieces[0].text.startswith("… word")
     assert pieces[2].text.endswith("word …")
     assert all(len(piece.text) < 80 for piece in pieces)
+
+
+def test_words_beside_a_change_keep_their_blank():
+    far = " " + "word " * 100
+    pieces = shortened([Piece("new", "x"), Piece("same", far), Piece("gone", "y")])
+    assert (pieces[1].text[:5], pieces[1].text[-5:]) == (" word", "word ")
