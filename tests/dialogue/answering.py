@@ -54,3 +54,7 @@ def change_account(world, **facts):
 
 def change_agent(world, **facts):
     world.agent.note(**facts)
+
+
+def answer_due() -> reply_loop.Tally:
+    return reply_loop.answer_due("a worker", clock=lambda: NOON)

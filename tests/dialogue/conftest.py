@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from django.test import Client
 from surfaces.sender import Sender
 from tests.dialogue.answering import World
 from tests.dialogue.knocking import SECRET, TOKEN
-from tests.factories import make_operator
+from tests.factories import NOON, make_operator
 from tests.fakes.receiver import Receiver
 from tests.surfaces.conftest import clock as clock
 
@@ -49,3 +49,8 @@ def receiver() -> Iterator[Receiver]:
 def gateway() -> Iterator[Receiver]:
     with Receiver(token=TOKEN) as gateway:
         yield gateway
+
+
+@pytest.fixture
+def clock_at_noon() -> Callable[[], Any]:
+    return lambda: NOON
