@@ -8,7 +8,7 @@ compose ──> waiting ──approve──> approved ──> (delivery)
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -16,6 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django_q.tasks import async_task
 
+from surfaces import house
 from surfaces.errors import NotAllowed, StaleState
 from surfaces.models import Account, AuditEvent, Draft, Message
 from surfaces.models.account import Mode
@@ -23,7 +24,7 @@ from surfaces.models.draft import UNDECIDED, Judged, State, What
 from surfaces.models.message import MOST_TRIES, OPEN, ReplyStatus
 from surfaces.outcomes import reopen
 from surfaces.recording import settle_there
-from surfaces.retrying import SEND, as_it_is, retry, settle_absent, try_again
+from surfaces.retrying import SEND, as_it_is, how_it_was, retry, settle_absent, try_again
 from surfaces.vetting import check_parts, check_target, check_words, checked_note, trimmed
 
 __all__ = [
@@ -58,11 +59,13 @@ def compose(
     parts: tuple[str, str, str] = ("", "", ""),
     is_begun: bool = False,
     read_at: datetime | None = None,
+    because: str = "",
 ) -> Draft:
     """Check the words and put them before a person. Writing one is a try.
 
     `parts` are a voice's terms, pointer and exit. `is_begun`: the try was counted when the
     voice was asked. `read_at`: when it read the thread; what moved since makes it stale.
+    `because`: why there is a draft at all, in a short sentence.
     """
     words = trimmed(text, title, community)
     check_words(account, what, words, is_new=True)
@@ -71,12 +74,13 @@ def compose(
     who = {"agent": agent, "origin": origin, "made_by": by, "made_at": read_at or now}
     meant = dict(zip(("terms", "pointer", "exit"), parts, strict=True))
     draft = Draft(account=account, what=what, target=target, **words, **meant, **who)
+    draft.expires_at = house.current().drafts_wait_until(now)
     try:
         with transaction.atomic():
             _begin_try(draft, is_begun=is_begun)
             draft.save(force_insert=True)
             AuditEvent.objects.record("draft.composed", actor=by, subject=draft, origin=origin)
-            _put_forward(draft, now=now)
+            _put_forward(draft, because=because, now=now)
     except IntegrityError as error:
         if "draft_one_live_reply" not in str(error):
             raise
@@ -84,12 +88,12 @@ def compose(
     return draft
 
 
-def _put_forward(draft: Draft, *, now: datetime) -> None:
+def _put_forward(draft: Draft, *, because: str, now: datetime) -> None:
     """What a person wrote by hand waits for a person; a voice's words go by the mode."""
     if draft.origin != BY_HAND and draft.account.mode == Mode.SHADOW:
         _keep_in_shadow(draft)
         return
-    draft.advance(State.WAITING, why="A person looks at it first.")
+    draft.advance(State.WAITING, why=because[:400] or "A person looks at it first.")
     if draft.origin != BY_HAND and draft.account.mode == Mode.AUTO:
         approve(draft, digest=draft.digest(), by="mode:auto", now=now)
 
@@ -161,8 +165,16 @@ def _note_unless_changed(draft: Draft, before: dict[str, str], facts: dict[str, 
 
 
 @transaction.atomic
-def approve(draft: Draft, *, digest: str, by: str, now: datetime, seen: str = "") -> None:
-    """Let exactly these words out, to exactly this target; sending starts at once.
+def approve(
+    draft: Draft,
+    *,
+    digest: str,
+    by: str,
+    now: datetime,
+    seen: str = "",
+    delay: timedelta = timedelta(),
+) -> None:
+    """Let exactly these words out, to exactly this target, after `delay`: it can be called back.
 
     `seen` is what the person was shown of how its surroundings moved.
     """
@@ -176,7 +188,7 @@ def approve(draft: Draft, *, digest: str, by: str, now: datetime, seen: str = ""
         draft.advance(
             State.APPROVED,
             approved_digest=digest,
-            not_before=now,
+            not_before=now + delay,
             decided_by=by,
             decided_at=now,
             why="",
@@ -212,6 +224,7 @@ def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
     Of a voice's words that no person had let out, an operator's no is a rejection.
     """
     had_failed, rejects = draft.state == State.FAILED, is_rejection(draft, by)
+    before = how_it_was(draft)
     facts = {"judged": Judged.REJECTED} if rejects else {}
     draft.advance(
         State.WITHDRAWN,
@@ -224,7 +237,7 @@ def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
     if had_failed:
         draft.comment().exclude(reply_status=ReplyStatus.SENT).update(reply_attempts=0)
     action = "draft.rejected" if rejects else "draft.withdrawn"
-    AuditEvent.objects.record(action, actor=by, subject=draft, why=why)
+    AuditEvent.objects.record(action, actor=by, subject=draft, why=why, **before)
 
 
 def is_rejection(draft: Draft, by: str) -> bool:
@@ -239,7 +252,7 @@ def send_back(draft: Draft, *, note: str, by: str, now: datetime) -> None:
         raise NotAllowed("A person wrote this by hand. Edit or withdraw it instead.")
     if draft.state not in {State.WAITING, State.APPROVED}:
         raise StaleState(f"This draft is {draft.state}; only waiting words can be sent back.")
-    note = checked_note(note)
+    note, before = checked_note(note), how_it_was(draft)
     draft.advance(State.WITHDRAWN, decided_by=by, decided_at=now, why=note, judged=Judged.SENT_BACK)
     reopen(draft)
-    AuditEvent.objects.record("draft.sent_back", actor=by, subject=draft, why=note)
+    AuditEvent.objects.record("draft.sent_back", actor=by, subject=draft, why=note, **before)

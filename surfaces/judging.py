@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.db.models import Count
 
-from surfaces import spam
+from surfaces import house, spam
 from surfaces.adapters.base import Item
 from surfaces.errors import NotAllowed
 from surfaces.models import Account, AuditEvent, Draft, Message, SpamDecision, SpamToken
@@ -26,6 +26,7 @@ from surfaces.storing import Judged
 LATELY = timedelta(days=1)  # for the same text by others
 BURST = timedelta(minutes=10)  # for many comments by one author
 ALL_MESSAGES = ""  # the token that counts messages
+SPAM_WHY = "The comment was marked as spam."  # why its drafts were withdrawn
 
 
 def judge_items(account: Account, items: Sequence[Item], now: datetime) -> Mapping[str, Judged]:
@@ -43,6 +44,7 @@ class _World:
     recent: Mapping[str, int]
     authors_by_print: Mapping[str, frozenset[str]]
     known_domains: frozenset[str]
+    thresholds: spam.Thresholds
 
     @classmethod
     def of(cls, account: Account, texts: Sequence[tuple[str, str]], now: datetime) -> _World:
@@ -55,6 +57,7 @@ class _World:
             recent=_recent(account, texts, authors, now),
             authors_by_print=_authors_by_print(texts, prints, now),
             known_domains=_known_domains(texts),
+            thresholds=house.current().thresholds,
         )
 
     def judge(self, author: str, text: str) -> Judged:
@@ -68,7 +71,7 @@ class _World:
             author_recent=self.recent.get(author, 0),
             known_domains=self.known_domains,
         )
-        verdict = spam.judge(facts, self.counts)
+        verdict = spam.judge(facts, self.counts, self.thresholds)
         return Judged(
             status=verdict.status,
             score=round(verdict.score, 4),
@@ -78,7 +81,7 @@ class _World:
 
 
 def _counts(tokens: set[str]) -> spam.Counts:
-    rows = SpamToken.objects.filter(token__in=[*tokens, ALL_MESSAGES])
+    rows = SpamToken.objects.filter(token__in=[*tokens, ALL_MESSAGES], is_forgotten=False)
     by_token = {row.token: (row.in_spam, row.in_clean) for row in rows}
     in_spam, in_clean = by_token.pop(ALL_MESSAGES, (0, 0))
     return spam.Counts(spam_messages=in_spam, clean_messages=in_clean, tokens=by_token)
@@ -120,7 +123,9 @@ def _authors_by_print(
 def _known_domains(texts: Sequence[tuple[str, str]]) -> frozenset[str]:
     """Domains that stood in clean messages before: the filter counts them as tokens."""
     named = {domain for _, text in texts for domain in spam.domains(text)}
-    rows = SpamToken.objects.filter(token__in=[f"url:{domain}" for domain in named], in_clean__gt=0)
+    rows = SpamToken.objects.filter(
+        token__in=[f"url:{domain}" for domain in named], in_clean__gt=0, is_forgotten=False
+    )
     return frozenset(token.removeprefix("url:") for token in rows.values_list("token", flat=True))
 
 
@@ -139,6 +144,7 @@ def mark(message: Message, *, is_spam: bool, by: str, now: datetime) -> None:
         tokens=learnt,
         filter_status=_filter_status(row),
         filter_score=row.spam_score,
+        signs=sorted({str(reason[0]) for reason in row.spam_reasons if reason}),
         by=by,
         at=now,
     )
@@ -209,61 +215,22 @@ def _count(tokens: Sequence[str], *, is_spam: bool, step: int) -> None:
                 " WHERE token = ANY(%s::text[]) ORDER BY token FOR UPDATE)",
                 [names],
             )
-            SpamToken.objects.filter(token__in=names, in_spam=0, in_clean=0).delete()
+            unsaid = SpamToken.objects.filter(token__in=names, in_spam=0, in_clean=0)
+            unsaid.filter(is_forgotten=False).delete()
 
 
 def _withdraw_drafts(row: Message, *, by: str, now: datetime) -> None:
     movable = [State.COMPOSED, State.WAITING, State.APPROVED, State.FAILED]
     for draft in Draft.objects.answering(row).filter(state__in=movable).select_for_update():
-        draft.advance(
-            State.WITHDRAWN, decided_by=by, decided_at=now, why="The comment was marked as spam."
-        )
+        before = {"was": draft.state, "before": draft.why[:400], "attempts": row.reply_attempts}
+        draft.advance(State.WITHDRAWN, decided_by=by, decided_at=now, why=SPAM_WHY)
         AuditEvent.objects.record(
-            "draft.withdrawn", actor=by, subject=draft, why="the comment was marked as spam"
+            "draft.withdrawn",
+            actor=by,
+            subject=draft,
+            why="the comment was marked as spam",
+            **before,
         )
         # Unmarked, it must be as open as any: nothing else is left that could be retried.
         failed = Message.objects.filter(pk=row.pk, reply_status=ReplyStatus.FAILED)
         failed.update(reply_status=None, reply_attempts=0)
-
-
-# ── how well it does ──────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """The filter's verdicts against the operators' words. Counts of messages."""
-
-    rows: tuple[tuple[str, int, int], ...]  # (filter said, then spam, then clean)
-    caught: int  # spam that the filter held or caught
-    missed: int
-    wrong: int  # clean that the filter held or caught
-    right: int
-
-    @property
-    def decisions(self) -> int:
-        return self.caught + self.missed + self.wrong + self.right
-
-    @property
-    def precision(self) -> float | None:
-        held = self.caught + self.wrong
-        return self.caught / held if held else None
-
-    @property
-    def recall(self) -> float | None:
-        bad = self.caught + self.missed
-        return self.caught / bad if bad else None
-
-
-def quality() -> Quality:
-    """Compare what the filter said with what people said of the same messages."""
-    grouped = SpamDecision.objects.values_list("filter_status", "is_spam").annotate(n=Count("pk"))
-    table: dict[tuple[str, bool], int] = {(said, bad): n for said, bad, n in grouped.order_by()}
-    names = ("spam", "suspect", "")
-    rows = tuple((s, table.get((s, True), 0), table.get((s, False), 0)) for s in names)
-    return Quality(
-        rows=rows,
-        caught=sum(row[1] for row in rows[:2]),
-        missed=rows[2][1],
-        wrong=sum(row[2] for row in rows[:2]),
-        right=rows[2][2],
-    )

@@ -1,14 +1,23 @@
 """Stale drafts lapse: mark waiting drafts whose surroundings moved since somebody looked.
 
 What moved is said in sentences beside the draft; approving it asks to look again. A draft
-was looked at when it was made, and again by whoever edited its words.
+was looked at when it was made, and again by whoever edited its words. Where the house says how
+long drafts wait, one that nobody decided in time is withdrawn.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from django.db import connection
+from django.db import connection, transaction
+
+from surfaces.errors import StaleState
+from surfaces.models import AuditEvent, Draft
+from surfaces.models.draft import State
+from surfaces.models.message import ReplyStatus
+
+MOST_AT_ONCE = 500
+NOBODY = "Nobody decided about its draft in time."
 
 # One statement, because it runs every few seconds over every waiting draft: it reads each
 # comment once, and of each author only what is newer than what we mean to answer. The service's
@@ -78,6 +87,23 @@ INSERT INTO surfaces_auditevent (at, action, actor, subject, why, facts)
 SELECT %(now)s, 'draft.went_stale', 'colloquy', 'draft:' || id, why, '{}'::jsonb
 FROM marked WHERE why <> ''
 """
+
+
+def expire(*, now: datetime) -> int:
+    """Withdraw what nobody decided in time; its comment says so and can be taken up by hand."""
+    return sum(_expire(draft, now=now) for draft in Draft.objects.expired(now)[:MOST_AT_ONCE])
+
+
+@transaction.atomic
+def _expire(draft: Draft, *, now: datetime) -> bool:
+    try:
+        draft.advance(State.WITHDRAWN, decided_by="colloquy", decided_at=now, why=NOBODY)
+    except StaleState:
+        return False  # somebody decided in this moment
+    unsent = draft.comment().exclude(reply_status=ReplyStatus.SENT)
+    unsent.update(reply_status=ReplyStatus.FAILED, reply_why=NOBODY)
+    AuditEvent.objects.record("draft.expired", actor="colloquy", subject=draft, why=NOBODY)
+    return True
 
 
 def mark_stale(*, now: datetime) -> int:

@@ -5,7 +5,8 @@ Who asks is a person, and the tries begin anew.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django_q.tasks import async_task
@@ -26,6 +27,12 @@ def as_it_is(draft: Draft) -> Draft:
     return rows.get(pk=draft.pk)
 
 
+def how_it_was(draft: Draft) -> dict[str, Any]:
+    """What undo needs to know, for the ledger line of a decision."""
+    attempts = draft.comment().values_list("reply_attempts", flat=True).first() or 0
+    return {"was": draft.state, "before": draft.why[:400], "attempts": attempts}
+
+
 @transaction.atomic
 def try_again(message: Message, *, by: str, now: datetime) -> None:
     """Give a comment that failed or was passed ten fresh tries."""
@@ -36,10 +43,15 @@ def try_again(message: Message, *, by: str, now: datetime) -> None:
     )
     _check_open(row)
     _check_untouched(row)
+    before: dict[str, Any] = {
+        "was": row.reply_status,
+        "before": row.reply_why,
+        "attempts": row.reply_attempts,
+    }
     Message.objects.filter(pk=row.pk).update(**FRESH)
     for name, value in FRESH.items():
         setattr(message, name, value)
-    AuditEvent.objects.record("message.retried", actor=by, subject=row)
+    AuditEvent.objects.record("message.retried", actor=by, subject=row, **before)
 
 
 def _check_open(row: Message) -> None:
@@ -64,7 +76,7 @@ def _check_untouched(row: Message) -> None:
         raise NotAllowed("This comment has its fresh tries already, and none was used yet.")
 
 
-def retry(draft: Draft, *, by: str, now: datetime) -> None:
+def retry(draft: Draft, *, by: str, now: datetime, delay: timedelta = timedelta()) -> None:
     """Send a failed draft again: an operator gives the comment ten more tries."""
     if draft.state != State.FAILED:
         raise NotAllowed(f"This draft is {draft.state}; only a failed one can be retried.")
@@ -72,35 +84,44 @@ def retry(draft: Draft, *, by: str, now: datetime) -> None:
         raise NotAllowed("This comment is answered already.")
     try:
         with transaction.atomic():
-            _approve_again(draft, by=by, now=now, why="Retried by a person.")
+            before = how_it_was(draft)
+            _approve_again(draft, by=by, at=now, not_before=now + delay, why="Retried by a person.")
             draft.comment().update(reply_status=ReplyStatus.PENDING, reply_attempts=1, reply_why="")
-            AuditEvent.objects.record("draft.retried", actor=by, subject=draft)
+            AuditEvent.objects.record("draft.retried", actor=by, subject=draft, **before)
             async_task(SEND)
     except IntegrityError as error:
         raise StaleState("Another answer to this comment is on its way.") from error
 
 
-def settle_absent(draft: Draft, *, by: str, now: datetime) -> None:
+def settle_absent(draft: Draft, *, by: str, now: datetime, delay: timedelta = timedelta()) -> None:
     """A person looked and it is not there: send it again."""
     if draft.state != State.UNKNOWN or not draft.needs_person:
         raise StaleState(f"This draft is {draft.state}; there is nothing to settle.")
     with transaction.atomic():
-        AuditEvent.objects.record("draft.settled_absent", actor=by, subject=draft)
+        before = how_it_was(draft) | _doubt(draft)
+        AuditEvent.objects.record("draft.settled_absent", actor=by, subject=draft, **before)
         if draft.what == What.REPLY and not begin_try(draft):
             why = f"Tried {MOST_TRIES} times. A person looked: it is not there."
             give_up(draft, why, now=now, permanent=False)
             return
-        _approve_again(draft, by=by, now=now, why="A person looked: it is not there.")
+        why = "A person looked: it is not there."
+        _approve_again(draft, by=by, at=now, not_before=now + delay, why=why)
         async_task(SEND)
 
 
-def _approve_again(draft: Draft, *, by: str, now: datetime, why: str) -> None:
+def _doubt(draft: Draft) -> dict[str, Any]:
+    asked = draft.asked_at.isoformat() if draft.asked_at else ""
+    counted = {"looks": draft.looks, "absences": draft.absences}
+    return {"remote_id": draft.remote_id, "asked_at": asked, **counted}
+
+
+def _approve_again(draft: Draft, *, by: str, at: datetime, not_before: datetime, why: str) -> None:
     draft.advance(
         State.APPROVED,
         approved_digest=as_it_is(draft).digest(),
-        not_before=now,
+        not_before=not_before,
         decided_by=by,
-        decided_at=now,
+        decided_at=at,
         why=why,
         sendings=0,
         looks=0,

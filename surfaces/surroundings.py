@@ -1,18 +1,16 @@
 """Read what stands around a comment that a draft answers: above it, beside it, since then.
 
-Three queries at most, however long the thread is.
+One query, however long the thread is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Left
+from django.utils.translation import gettext
 
 from surfaces.models import Draft, Message
-from surfaces.models.message import Direction
 
 ABOVE = 6  # answers above the comment; the post comes on top
 BESIDE = 4  # the newest under the same parent
@@ -20,7 +18,7 @@ SINCE = 4  # by the same author, seen after the draft was written
 EXCERPT = 600  # characters of each
 NAMED = 4
 
-PATH = """
+AROUND = """
 WITH RECURSIVE up(id, parent_id, depth) AS (
     SELECT id, parent_id, 0 FROM messages WHERE id = %(target)s
     UNION ALL
@@ -28,10 +26,24 @@ WITH RECURSIVE up(id, parent_id, depth) AS (
     WHERE up.depth < %(above)s
 ), path AS (
     SELECT id, depth FROM up WHERE id NOT IN (%(target)s, %(post)s)
-    UNION ALL SELECT %(post)s, %(above)s + 1
+    UNION ALL SELECT %(post)s, %(above)s + 1 WHERE %(target)s <> %(post)s
+), alive AS NOT MATERIALIZED (
+    SELECT * FROM messages WHERE post_id = %(post)s AND kind = 'comment' AND deleted_at IS NULL
+        AND spam_status IS DISTINCT FROM 'spam' AND id <> %(target)s
+), since AS (
+    SELECT id FROM alive WHERE %(is_stale)s AND author = %(author)s AND direction = 'incoming'
+        AND created_at >= %(written_at)s AND seen_at > %(made_at)s
+    ORDER BY created_at DESC, id DESC LIMIT %(since)s
+), beside AS (
+    SELECT id FROM alive WHERE (parent_id = %(parent)s OR %(is_top)s AND parent_id IS NULL)
+        AND id NOT IN (SELECT id FROM path) AND id NOT IN (SELECT id FROM since)
+    ORDER BY created_at DESC, id DESC LIMIT %(beside)s
+), around AS (
+    SELECT id, 'above' AS place, depth FROM path
+    UNION ALL SELECT id, 'beside', 0 FROM beside UNION ALL SELECT id, 'since', 0 FROM since
 ) SELECT m.id, m.author, m.author_is_bot, m.direction, m.kind, m.title, m.created_at,
-    m.deleted_at, m.edited_at, left(m.content, %(excerpt)s) AS excerpt
-FROM path JOIN messages m USING (id) ORDER BY path.depth DESC
+    m.deleted_at, m.edited_at, left(m.content, %(excerpt)s) AS excerpt, place
+FROM around JOIN messages m USING (id) ORDER BY depth DESC, m.created_at, m.id
 """
 
 
@@ -60,47 +72,42 @@ class Surroundings:
 
 
 def of_draft(draft: Draft) -> Surroundings:
-    target = draft.target
-    if target is None:
+    if draft.target is None:
         return Surroundings([], [], [])
-    above = [] if target.is_post else list(_path(target))
-    since = list(_by_them_since(draft, target)) if draft.stale_why else []
-    beside = list(_beside(target, [row.pk for row in [*above, *since]]))
-    return Surroundings(above, beside[::-1], since[::-1])
+    return _read(draft.target, since=draft.made_at if draft.stale_why else None)
 
 
-def _path(target: Message) -> Iterable[Message]:
-    given = {"target": target.pk, "post": target.post_id, "above": ABOVE, "excerpt": EXCERPT}
-    return Message.objects.raw(PATH, given)
+def of_message(message: Message) -> Surroundings:
+    """Around a comment that nobody has answered yet."""
+    return _read(message)
 
 
-def _beside(target: Message, shown: list[int]) -> QuerySet[Message]:
-    """The newest answers to what the comment answers; to a post, the newest answers to it."""
-    rows = Message.objects.filter(post=target.post_id).comments().not_spam().alive()
-    if target.parent_id is None:
-        rows = rows.filter(Q(parent=None) | Q(parent=target.post_id))
-    else:
-        rows = rows.filter(parent=target.parent_id)
-    return _shown(rows.exclude(pk__in=[target.pk, *shown]))[:BESIDE]
-
-
-def _by_them_since(draft: Draft, target: Message) -> QuerySet[Message]:
-    rows = Message.objects.filter(
-        post=target.post_id,
-        author=target.author,
-        created_at__gte=target.created_at,
-        seen_at__gt=draft.made_at,
-        direction=Direction.INCOMING,
-    )
-    return _shown(rows.comments().not_spam().alive().exclude(pk=target.pk))[:SINCE]
-
-
-def _shown(rows: QuerySet[Message]) -> QuerySet[Message]:
-    rows = rows.defer("raw_json", "search", "content").annotate(excerpt=Left("content", EXCERPT))
-    return rows.order_by("-created_at", "-id")
+def _read(target: Message, *, since: datetime | None = None) -> Surroundings:
+    """`since`: what its author said after that, too. Beside is what has the same parent, or
+    without one what stands under the post."""
+    places: dict[str, list[Message]] = {"above": [], "beside": [], "since": []}
+    given = {
+        "target": target.pk,
+        "post": target.post_id,
+        "parent": target.parent_id or target.post_id,
+        "is_top": target.parent_id is None,
+        "author": target.author,
+        "written_at": target.created_at,
+        "made_at": since or target.created_at,
+        "is_stale": since is not None,
+        "above": ABOVE,
+        "beside": BESIDE,
+        "since": SINCE,
+        "excerpt": EXCERPT,
+    }
+    for row in Message.objects.raw(AROUND, given):
+        places[getattr(row, "place")].append(row)  # noqa: B009 - of the query, not of the model
+    return Surroundings(**places)
 
 
 def _name(row: Message) -> str:
     if row.is_post:
-        return "our post" if row.is_ours else f"the post by {row.author or 'unknown'}"
-    return row.author or "unknown"
+        somebody = row.author or gettext("unknown")
+        by = gettext("the post by {author}").format(author=somebody)
+        return gettext("our post") if row.is_ours else by
+    return row.author or gettext("unknown")

@@ -8,6 +8,9 @@ Only `Draft.advance` moves a draft, by compare-and-set:
         └──────> withdrawn <───┘  │          ├──> failed ──> approved | withdrawn
                                   v          │
                                shadowed <────┘
+
+Undo, while the world allows it: approved ──> waiting | failed | unknown,
+withdrawn ──> waiting | failed.
 """
 
 from __future__ import annotations
@@ -42,11 +45,13 @@ class State(models.TextChoices):
 STEPS: dict[str, set[str]] = {
     State.COMPOSED: {State.WAITING, State.APPROVED, State.WITHDRAWN, State.SHADOWED},
     State.WAITING: {State.APPROVED, State.WITHDRAWN},
-    State.APPROVED: {State.SENDING, State.WAITING, State.WITHDRAWN, State.SHADOWED, State.FAILED},
+    State.APPROVED: {State.SENDING, State.WAITING, State.WITHDRAWN, State.SHADOWED, State.FAILED,
+                     State.UNKNOWN},
     State.SENDING: {State.SENT, State.UNKNOWN, State.APPROVED, State.FAILED, State.WAITING,
                     State.SHADOWED},
     State.UNKNOWN: {State.SENT, State.APPROVED, State.FAILED},
     State.FAILED: {State.APPROVED, State.WITHDRAWN},
+    State.WITHDRAWN: {State.WAITING, State.FAILED},  # only by undo
 }  # fmt: skip
 DEAD = [State.FAILED, State.WITHDRAWN, State.SHADOWED]
 UNDECIDED = [State.COMPOSED, State.WAITING]
@@ -102,6 +107,10 @@ class DraftQuerySet(models.QuerySet["Draft"]):
         """Waiting, while what they answer moved on."""
         return self.waiting().exclude(stale_why="")
 
+    def expired(self, now: datetime) -> Self:
+        """Waiting, and nobody decided in time."""
+        return self.waiting().filter(expires_at__lte=now)
+
     def by_agent(self, slug: str) -> Self:
         return self.filter(agent=slug)
 
@@ -141,6 +150,9 @@ class Draft(models.Model):
     # What moved around it while it waited. Approving then asks to look again.
     stale_why = models.TextField(blank=True)
     stale_at = models.DateTimeField(null=True, blank=True)
+
+    # Nobody decided by then: it is withdrawn by itself, and its comment passed.
+    expires_at = models.DateTimeField(null=True, blank=True)
 
     not_before = models.DateTimeField(null=True, blank=True)
     sendings = models.PositiveSmallIntegerField(default=0)  # requests that may have reached it
@@ -218,8 +230,24 @@ class Draft(models.Model):
             models.Index(
                 name="draft_agent_sent", fields=["agent", "sent_at"], condition=~Q(agent="")
             ),
+            # For `expired`: few, and asked for again and again.
+            models.Index(
+                name="draft_expiring",
+                fields=["expires_at"],
+                condition=Q(state="waiting", expires_at__isnull=False),
+            ),
             # For the drafts page, by state.
             models.Index(name="draft_by_state", fields=["state", "-id"]),
+            # For home: what was sent and what was held since midnight, by hour.
+            models.Index(
+                name="draft_sent_at",
+                fields=["sent_at"],
+                include=["agent", "account"],
+                condition=Q(state="sent"),
+            ),
+            models.Index(
+                name="draft_shadowed", fields=["made_at"], condition=Q(state="shadowed")
+            ),
         ]
 
     def __str__(self) -> str:
