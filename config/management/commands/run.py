@@ -26,7 +26,7 @@ PROCESSES = {
         36,
         [
             *[sys.executable, "-m", "gunicorn", "config.wsgi", "--bind={address}"],
-            *["--worker-class=gthread", "--workers=2", "--threads=8"],
+            *["--worker-class=config.web_worker.Worker", "--workers=2", "--threads=8"],
             *["--graceful-timeout=2", "--log-level=warning", "--no-control-socket"],
         ],
     ),

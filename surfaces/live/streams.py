@@ -1,0 +1,265 @@
+"""All open streams of this web process, written to by one thread.
+
+The web server's worker hands a request's socket over as soon as its headers are out
+(`config.web_worker`), so a stream costs a socket and a few hundred bytes, no thread
+and no connection to the database.
+"""
+
+from __future__ import annotations
+
+import logging
+import selectors
+import socket
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from queue import Empty, SimpleQueue
+
+from django.conf import settings
+from django.utils import timezone
+
+from surfaces.live.listening import LOST, Listening
+from surfaces.live.now import now_in
+from surfaces.live.standing import standing
+from surfaces.reach import Reach
+
+PING_EVERY, TELL_EVERY, LASTS, IDLE = 15.0, 1.0, 600.0, 60.0  # seconds
+log = logging.getLogger(__name__)
+MOST_UNSENT = 64 * 1024  # bytes; who reads so slowly is let go
+PING = b": still here\n\n"
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Stream:
+    """One browser that listens."""
+
+    operator: int
+    session: str
+    reach: Reach
+    sock: socket.socket = field(init=False)
+    ends_at: float = field(init=False)
+    told: bytes = b""
+    unsent: bytes = b""
+
+    @property
+    def place(self) -> tuple[int, str]:
+        return self.operator, self.session
+
+
+class Streams:
+    def __init__(
+        self,
+        most: int,
+        *,
+        ping_every: float = PING_EVERY,
+        lasts: float = LASTS,
+        clock: Callable[[], datetime] = timezone.now,
+    ) -> None:
+        self.most, self.ping_every, self.lasts, self.clock = most, ping_every, lasts, clock
+        self.open: set[Stream] = set()
+        self.listening = Listening()
+        self._arrivals: SimpleQueue[tuple[Stream, socket.socket]] = SimpleQueue()
+        self._selector = selectors.DefaultSelector()
+        self._ear, self._bell = socket.socketpair()
+        for end in (self._ear, self._bell):
+            end.setblocking(False)
+        self._selector.register(self._ear, selectors.EVENT_READ, self._woken)
+        self._is_stopping = self._is_news = False
+        self._told_at = self._ping_at = self._idle_since = time.monotonic()
+        self.thread = threading.Thread(target=self._run, name="live", daemon=True)
+
+    # ── from other threads ────────────────────────────────────────────────
+
+    @property
+    def has_room(self) -> bool:
+        return len(self.open) + self._arrivals.qsize() < self.most
+
+    def take(self, stream: Stream, sock: socket.socket) -> None:
+        """From now on the socket is ours to write to, and to close."""
+        self._arrivals.put((stream, sock))
+        self._ring()
+
+    def stop(self) -> None:
+        """End every stream. Takes no lock: a signal handler may call it."""
+        self._is_stopping = True
+        self._ring()
+
+    def _ring(self) -> None:
+        with suppress(OSError):  # full: then it is ringing already
+            self._bell.send(b"!")
+
+    # ── the thread ────────────────────────────────────────────────────────
+
+    def _run(self) -> None:
+        while not self._is_stopping:
+            try:
+                self._turn()
+            except Exception:  # whatever it is, the next browsers shall be served
+                log.exception("live: every stream is ended, browsers come back")
+                self._begin_anew()
+        self._begin_anew()
+        for end in (self._selector, self._ear, self._bell):
+            end.close()
+
+    def _begin_anew(self) -> None:
+        for stream in [*self.open]:
+            self._end(stream)
+        self._unhook()
+        self.listening.lose(time.monotonic())
+
+    def _turn(self) -> None:
+        for key, events in self._selector.select(self._patience()):
+            key.data(events)
+        self._seat()
+        moment = time.monotonic()
+        try:
+            self._listen(moment)
+            if moment >= self._ping_at:
+                self._ping(moment)
+            if self.listening.fd is not None and self._tells_at() <= moment:
+                self._tell(moment)
+        except LOST as error:
+            self._unhook()
+            self.listening.lose(moment, error)
+
+    def _patience(self) -> float | None:
+        """How long there is nothing to do unless something happens; None: for ever."""
+        if not self.open and self.listening.fd is None:
+            return None
+        moments = [self._ping_at]
+        if self.listening.fd is None:
+            moments.append(self.listening.try_at())
+        elif self._is_news:
+            moments.append(self._tells_at())
+        return max(0.0, min(moments) - time.monotonic())
+
+    def _tells_at(self) -> float:
+        return self._told_at + TELL_EVERY if self._is_news else float("inf")
+
+    def _woken(self, events: int) -> None:
+        with suppress(BlockingIOError):
+            self._ear.recv(4096)
+
+    def _seat(self) -> None:
+        with suppress(Empty):
+            while True:
+                stream, sock = self._arrivals.get_nowait()
+                stream.sock = sock
+                stream.ends_at = time.monotonic() + self.lasts
+                stream.sock.setblocking(False)
+                heed = partial(self._heed, stream)
+                self._selector.register(stream.sock, selectors.EVENT_READ, heed)
+                self.open.add(stream)
+                self._is_news = True
+
+    def _listen(self, moment: float) -> None:
+        """Hold a connection while somebody listens, and hear what it says."""
+        if self.listening.fd is not None:
+            self._is_news |= self.listening.heard()
+        elif self.open and moment >= self.listening.try_at():
+            fd = self.listening.open(moment)
+            if fd is not None:
+                self._selector.register(fd, selectors.EVENT_READ, lambda events: None)
+                self._is_news = True  # whatever was missed
+
+    def _unhook(self) -> None:
+        if self.listening.fd is not None:
+            self._selector.unregister(self.listening.fd)
+
+    def _ping(self, moment: float) -> None:
+        """Let go whose time is over or who may not listen; show the others that we are there."""
+        self._ping_at = moment + self.ping_every
+        for stream in [*self.open]:
+            if stream.ends_at <= moment:
+                self._end(stream)
+            else:
+                self._send(stream, PING)
+        if self.open:
+            self._idle_since = moment
+        if self.listening.fd is None:
+            return
+        if moment - self._idle_since > IDLE:
+            self._unhook()
+            self.listening.close()
+            return
+        allowed = standing((stream.place for stream in self.open), self.clock())
+        for stream in [*self.open]:
+            if stream.place in allowed:
+                stream.reach = allowed[stream.place]
+            else:
+                self._end(stream)
+        self._is_news = True  # what was put off may be due again
+
+    def _tell(self, moment: float) -> None:
+        """Say how things stand to those whose page shows something else."""
+        self._told_at, self._is_news = moment, False
+        by_reach: dict[Reach, list[Stream]] = defaultdict(list)
+        for stream in self.open:
+            by_reach[stream.reach].append(stream)
+        for reach, streams in by_reach.items():
+            words = f"event: now\ndata: {now_in(reach, self.clock())}\n\n".encode()
+            for stream in streams:
+                if stream.told != words:
+                    stream.told = words
+                    self._send(stream, words)
+        # What was said while we asked is in no socket any more.
+        self._is_news |= self.listening.heard()
+
+    # ── one stream ────────────────────────────────────────────────────────
+
+    def _send(self, stream: Stream, words: bytes) -> None:
+        stream.unsent += words
+        self._flush(stream)
+
+    def _flush(self, stream: Stream) -> None:
+        try:
+            stream.unsent = stream.unsent[stream.sock.send(stream.unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._end(stream)
+            return
+        if len(stream.unsent) > MOST_UNSENT:
+            self._end(stream)
+            return
+        wishes = selectors.EVENT_READ | (selectors.EVENT_WRITE if stream.unsent else 0)
+        key = self._selector.get_key(stream.sock)
+        if key.events != wishes:
+            self._selector.modify(stream.sock, wishes, key.data)
+
+    def _heed(self, stream: Stream, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self._flush(stream)
+        if events & selectors.EVENT_READ and stream in self.open:
+            with suppress(BlockingIOError):
+                try:
+                    is_gone = not stream.sock.recv(4096)
+                except ConnectionError:
+                    is_gone = True
+                if is_gone:
+                    self._end(stream)
+
+    def _end(self, stream: Stream) -> None:
+        self.open.discard(stream)
+        self._selector.unregister(stream.sock)
+        with suppress(OSError):
+            stream.sock.shutdown(socket.SHUT_RDWR)
+        stream.sock.close()
+
+
+_guard = threading.Lock()
+_ours: list[Streams] = []
+
+
+def of_this_process() -> Streams:
+    """Made by the first who needs it, after the web server has forked."""
+    with _guard:
+        if not _ours:
+            _ours.append(Streams(settings.LIVE_CLIENTS))
+            _ours[0].thread.start()
+        return _ours[0]
