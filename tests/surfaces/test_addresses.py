@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialogue.addresses import BadAddress, Pinned, checked, origin_of, system_resolve, well_formed
-from tests.dialogue.resolving import PUBLIC, PUBLIC_6, leading_to, unasked
+from surfaces.addresses import BadAddress, Pinned, checked, origin_of, system_resolve, well_formed
+from tests.surfaces.resolving import PUBLIC, PUBLIC_6, leading_to, unasked
 
 
 def refused(url: str, *answers: str) -> str:

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from django.utils import timezone
 
-from dialogue.addresses import Pinned, PinnedTransport, checked
-from tests.dialogue.resolving import leading_to, unasked
+from surfaces.addresses import Pinned, PinnedTransport, checked
 from tests.fakes.receiver import Receiver
+from tests.surfaces.resolving import leading_to, unasked
 
 
 def post(url: str, transport: httpx.BaseTransport) -> httpx.Response:

@@ -1,0 +1,189 @@
+"""What an operator asks to hear of: add, change, switch, try, take away. Each is in the ledger.
+
+The secret of a webhook is made here and handed back once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max
+
+from surfaces import addresses, calling, sealing
+from surfaces.errors import BadInput, NotAllowed
+from surfaces.models import (
+    AuditEvent,
+    DeskItem,
+    Notice,
+    NoticeDelivery,
+    NoticeRule,
+    Operator,
+    Surface,
+)
+from surfaces.models.notice import NoticeState
+from surfaces.models.notice_rule import Channel, Pace
+from surfaces.notices import mailing
+
+MOST = 20  # rules of one operator
+PLAIN = (
+    "is_on", "hears_items", "hears_expiring", "hears_down", "hears_house", "kinds", "agents",
+    "min_risk", "expires_minutes", "down_minutes", "pace", "every_hours", "daily_at",
+    "quiet_from", "quiet_to", "urgent_breaks",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A rule as it was kept, and a secret to be shown once."""
+
+    rule: NoticeRule
+    new_secret: str = field(default="", repr=False)
+
+
+def of(operator: Operator) -> list[NoticeRule]:
+    return list(operator.notice_rules.prefetch_related("surfaces"))
+
+
+@transaction.atomic
+def add(operator: Operator, given: Mapping[str, Any], *, now: datetime) -> Kept:
+    """From now on: what waited before is on the desk, and no news."""
+    Operator.objects.select_for_update(no_key=True).get(pk=operator.pk)  # one at a time
+    if operator.notice_rules.count() >= MOST:
+        raise NotAllowed(f"You have {MOST} rules. Take one away first.")
+    rule = NoticeRule(
+        operator=operator,
+        channel=_channel(given["channel"]),
+        from_item=_newest_item(),
+        since=now,
+        **_checked(given),
+    )
+    secret = _address(rule, given)
+    rule.save(force_insert=True)
+    _narrow(rule, operator, given)
+    _record("added", rule, operator)
+    return Kept(rule, secret)
+
+
+@transaction.atomic
+def change(rule: NoticeRule, given: Mapping[str, Any], *, now: datetime) -> Kept:
+    """The way stays: who wants another one makes another rule."""
+    facts = _checked(given)
+    heard = rule.is_on and rule.hears_items
+    for name, value in facts.items():
+        setattr(rule, name, value)
+    if rule.is_on and rule.hears_items and not heard:
+        rule.from_item = _newest_item()
+    secret = _address(rule, given)
+    rule.save(update_fields=[*facts, "from_item", "url", "sealed_secret"])
+    _narrow(rule, rule.operator, given)
+    _record("changed", rule, rule.operator)
+    return Kept(rule, secret)
+
+
+@transaction.atomic
+def switch(rule: NoticeRule, *, is_on: bool, now: datetime) -> None:
+    """What came while it was off is not told afterwards."""
+    facts = {"is_on": is_on} | ({"from_item": _newest_item()} if is_on else {})
+    if NoticeRule.objects.filter(pk=rule.pk, is_on=not is_on).update(**facts):
+        rule.is_on = is_on
+        _record("switched_on" if is_on else "switched_off", rule, rule.operator)
+
+
+@transaction.atomic
+def remove(rule: NoticeRule) -> None:
+    """The last one stays: without any, the usual one would come back."""
+    operator = Operator.objects.select_for_update(no_key=True).get(pk=rule.operator_id)
+    if operator.notice_rules.count() < 2:
+        raise NotAllowed("This is your last rule. Switch it off instead.")
+    due = Notice.objects.filter(rule=rule, state=NoticeState.DUE)
+    due.update(state=NoticeState.DROPPED, why="The rule was taken away.")
+    _record("removed", rule, operator)
+    rule.delete()
+
+
+@transaction.atomic
+def send_test(rule: NoticeRule, *, now: datetime) -> NoticeDelivery:
+    """A mail or a call that says nothing, to see whether the way is open."""
+    if rule.channel == Channel.PAGE:
+        raise NotAllowed("What is told on the page needs no test.")
+    if NoticeDelivery.objects.filter(rule=rule, is_test=True, state="waiting").exists():
+        raise NotAllowed("A test is on its way already.")
+    _record("tested", rule, rule.operator)
+    return NoticeDelivery.objects.create(rule=rule, is_test=True, made_at=now, due_at=now)
+
+
+@transaction.atomic
+def renew_secret(rule: NoticeRule) -> str:
+    """A new secret in place of the old one."""
+    if rule.channel != Channel.WEBHOOK:
+        raise NotAllowed("Only a webhook has a secret.")
+    secret = calling.new_secret()
+    NoticeRule.objects.filter(pk=rule.pk).update(sealed_secret=sealing.sealed(secret))
+    _record("secret_renewed", rule, rule.operator)
+    return calling.PREFIX + secret
+
+
+# ── what may be entered ───────────────────────────────────────────────────
+
+
+def _channel(channel: str) -> str:
+    if channel not in Channel.values:
+        raise BadInput("Choose the page, mail or a webhook.")
+    return channel
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {name: given[name] for name in PLAIN if name in given}
+    if (facts.get("quiet_from") is None) != (facts.get("quiet_to") is None):
+        raise BadInput("Quiet hours need both ends, or none.")
+    if facts.get("quiet_from") is not None and facts["quiet_from"] == facts["quiet_to"]:
+        raise BadInput("Quiet hours must end at another hour than they begin.")
+    if facts.get("pace") == Pace.DAILY and facts.get("daily_at") is None:
+        raise BadInput("Enter the hour of the daily digest.")
+    if not any(facts.get(f"hears_{what}") for what in ("items", "expiring", "down", "house")):
+        raise BadInput("Choose at least one thing to hear of, or switch the rule off.")
+    return facts
+
+
+def _address(rule: NoticeRule, given: Mapping[str, Any]) -> str:
+    """Judge where a webhook leads; a new address has a new secret. Returns it, to be shown once."""
+    if rule.channel == Channel.MAIL and not settings.MAIL_IS_SET_UP and rule.pk is None:
+        raise BadInput(mailing.NOT_SET_UP)
+    if rule.channel == Channel.MAIL and not rule.operator.email:
+        raise BadInput(mailing.NO_ADDRESS)
+    if rule.channel != Channel.WEBHOOK:
+        return ""
+    private = settings.WAKE_PRIVATE_ADDRESSES
+    url = str(addresses.well_formed(given["url"].strip(), allow_private=private))
+    addresses.check_length(url)  # spelled out in ASCII it may be longer than it was typed
+    is_same = rule.url and addresses.origin_of(rule.url) == addresses.origin_of(url)
+    rule.url = url
+    if is_same and rule.sealed_secret:
+        return ""
+    secret = calling.new_secret()
+    rule.sealed_secret = sealing.sealed(secret)
+    return calling.PREFIX + secret
+
+
+def _narrow(rule: NoticeRule, operator: Operator, given: Mapping[str, Any]) -> None:
+    reach = operator.reach
+    chosen = Surface.objects.filter(pk__in=[surface.pk for surface in given.get("surfaces", ())])
+    if reach.accounts is not None:
+        chosen = chosen.filter(accounts__in=reach.accounts).distinct()
+    rule.surfaces.set(chosen)
+
+
+def _newest_item() -> int:
+    return int(DeskItem.objects.aggregate(newest=Max("pk"))["newest"] or 0)
+
+
+def _record(what: str, rule: NoticeRule, operator: Operator) -> None:
+    facts: dict[str, Any] = {"way": rule.channel}
+    if rule.url:
+        facts["to"] = addresses.origin_of(rule.url)
+    AuditEvent.objects.record(f"notice_rule.{what}", actor=operator.actor, subject=rule, **facts)
