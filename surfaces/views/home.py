@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
-from surfaces import overview
+from surfaces import first_steps, toasts
+from surfaces.overview import Home
 from surfaces.requests import OperatorRequest
+from surfaces.views.acting import back
 
 
 @require_safe
 def home(request: OperatorRequest) -> HttpResponse:
-    shown = {
-        "today": overview.today(_midnight()),
-        "on_its_way": overview.on_its_way(),
-    }
-    return render(request, "surfaces/home.html", shown)
+    shown = Home(request, timezone.now())
+    return render(request, "surfaces/home.html", {"shell": shown.shell, "home": shown})
 
 
 @require_safe
@@ -28,5 +27,12 @@ def more(request: OperatorRequest) -> HttpResponse:
     return render(request, "surfaces/more.html")
 
 
-def _midnight() -> datetime:
-    return timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+@require_POST
+def first_run(request: OperatorRequest) -> HttpResponse:
+    """Put the list of first steps away, or take it out again. Everybody has their own."""
+    is_over = request.POST.get("over") != "0"
+    first_steps.put_away(request.user, is_over=is_over)
+    if is_over:
+        undo = reverse("surfaces:first_run")
+        toasts.say(request, _("The first steps are put away."), undo=undo, over="0")
+    return back(request, "surfaces:home")
