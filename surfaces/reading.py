@@ -1,25 +1,44 @@
 """Read one thread for a page: laid out as a tree, ours marked, drafts where they would stand.
 
-Four queries, however long the thread is.
+Three queries, however long the thread is, and those of the floors above.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from django.db.models import F, Q
+from django.contrib.postgres.aggregates import JSONBAgg
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, Func, JSONField, OuterRef, Q, QuerySet, Subquery
 
-from surfaces import margin, tree
-from surfaces.models import Draft, Message
+from surfaces import above, margin, tree
+from surfaces.models import DeskReader, Draft, House, Message
 from surfaces.models.draft import DEAD, State
 from surfaces.models.message import Direction, SpamStatus
+from surfaces.reach import WHOLE, Reach
+from surfaces.spam import Thresholds
 
 PEOPLE = 12  # named beside the thread; the rest is counted
+MOST_READERS = 20
+# What waits on the desk, by what it is about.
+OF_MESSAGES = ("suspect", "given_up")
+OF_DRAFTS = ("draft", "lapsed", "failed", "unknown")
 SHOWN = [State.COMPOSED, State.WAITING, State.APPROVED, State.SENDING, State.UNKNOWN, State.FAILED]
 
 PRESSING = {State.COMPOSED, State.WAITING, State.UNKNOWN, State.FAILED}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Whom a message answers; on this page, or on another."""
+
+    pk: int
+    author: str
+    is_here: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +51,7 @@ class Node:
     may_answer: bool
     may_retry: bool
     line: tree.Line | None = None  # None: the post itself
-    answers: Message | None = None  # whom it answers, where its place does not show it
+    answers: Answered | None = None  # whom it answers, where its place does not show it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,21 @@ class Person:
     count: int
     is_ours: bool
     is_bot: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An operator who has something of this thread open at the desk."""
+
+    operator: int
+    name: str
+    kind: str
+    item: int
+    until: datetime
+
+    @property
+    def is_draft(self) -> bool:
+        return self.kind in OF_DRAFTS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +89,10 @@ class Thread:
     ours: int
     spam: int
     drafts: dict[int, list[Draft]]  # every draft of what is shown, by what it answers
+    makers: dict[int, Draft]  # by what became of it
+    told: above.Told  # by the floors above
+    readers: list[Reader]
+    thresholds: Thresholds
 
     @property
     def waiting(self) -> int:
@@ -77,23 +115,71 @@ class Thread:
         return next((node for node in [self.root, *self.nodes] if node.message.pk == pk), None)
 
 
-def read(post: Message, *, around: int | None = None) -> Thread:
-    """Read the page of `post`'s thread that holds message `around`, or the first page."""
-    known = list(
-        Message.objects.filter(post=post)
-        .exclude(pk=post.pk)
-        .order_by("created_at", "id")
-        .values_list("id", "parent_id", "author", "author_is_bot", "direction", "spam_status")
+def heads(*, reach: Reach = WHOLE, now: datetime) -> QuerySet[Message]:
+    """Posts with their account and what hangs under them, who reads it, and the spam bounds.
+
+    One query for what would be four.
+    """
+    posts = Message.objects.select_related("account__surface").defer("raw_json", "search")
+    under = Message.objects.filter(post=OuterRef("pk")).exclude(pk=OuterRef("pk"))
+    edges = JSONBAgg(_array(*EDGE), order_by=["created_at", "id"])
+    house = House.objects.order_by().values("suspect_from", "spam_from")[:1]
+    return reach.narrow(posts, agent="").annotate(
+        under=Subquery(under.order_by().values("post").annotate(_=edges).values("_")),
+        readers=ArraySubquery(_readers(now).values(_=_array(*READER))[:MOST_READERS]),
+        suspect_from=Subquery(house.values("suspect_from")),
+        spam_from=Subquery(house.values("spam_from")),
     )
+
+
+EDGE = ("id", "parent_id", "author", "author_is_bot", "direction", "spam_status")
+READER = ("operator", "operator__first_name", "operator__last_name", "operator__username",
+          "kind", "item_id", "until")  # fmt: skip
+
+
+def _array(*names: str) -> Func:
+    return Func(*map(F, names), function="jsonb_build_array", output_field=JSONField())
+
+
+def _readers(now: datetime) -> QuerySet[DeskReader]:
+    """Whose lease on anything of the post's thread lasts."""
+    inside = Message.objects.filter(post=OuterRef(OuterRef("pk"))).values("pk")
+    drafts = Draft.objects.filter(target__post=OuterRef(OuterRef("pk"))).values("pk")
+    about = Q(kind__in=OF_MESSAGES, item_id__in=inside) | Q(kind__in=OF_DRAFTS, item_id__in=drafts)
+    return DeskReader.objects.now_at(now).filter(about).order_by("since", "id")
+
+
+def _named(row: Sequence[Any]) -> Reader:
+    operator, first, last, username, kind, item, until = row
+    name = f"{first} {last}".strip() or username
+    return Reader(operator, name, kind, item, datetime.fromisoformat(until))
+
+
+def _bounds(post: Any) -> Thresholds:
+    if post.suspect_from is None:
+        return Thresholds()
+    return Thresholds(suspect=post.suspect_from, spam=post.spam_from)
+
+
+def read(post: Message, *, around: int | None = None, reach: Reach = WHOLE) -> Thread:
+    """Read the page of this head's thread that holds message `around`, or the first page."""
+    head: Any = post
+    known = head.under or []
     cut = tree.cut(tree.lay_out(((row[0], row[1]) for row in known), post=post.pk), around=around)
     rows = _rows(post, [place.pk for place in cut.places])
-    drafts, makers = _drafts(post, rows)
+    drafts, makers = _drafts(post, rows, reach)
+    about = {draft.pk: draft for group in (*drafts.values(), makers.values()) for draft in group}
+    told = above.of_messages([post, *rows.values()], list(about.values()), reach)
     people = _people(post, known)
     lines = [line for line in tree.lines(cut.places) if line.place.pk in rows]
+    asked = {line.place.parent for line in lines}
+    authors = {row[0]: Answered(row[0], row[2], row[0] in rows) for row in known if row[0] in asked}
     return Thread(
         post=post,
-        root=_node(post, drafts, makers),
-        nodes=[_node(rows[line.place.pk], drafts, makers, line, rows) for line in lines],
+        root=_node(post, drafts, makers, told.notes),
+        nodes=[
+            _node(rows[line.place.pk], drafts, makers, told.notes, line, authors) for line in lines
+        ],
         slice=cut,
         people=people[:PEOPLE],
         others=len(people[PEOPLE:]),
@@ -101,6 +187,10 @@ def read(post: Message, *, around: int | None = None) -> Thread:
         ours=sum(row[4] == Direction.OUTGOING for row in known),
         spam=sum(row[5] == SpamStatus.SPAM for row in known),
         drafts=drafts,
+        makers=makers,
+        told=told,
+        readers=[_named(row) for row in head.readers],
+        thresholds=_bounds(post),
     )
 
 
@@ -113,14 +203,20 @@ def _rows(post: Message, ids: list[int]) -> dict[int, Message]:
 
 
 def _drafts(
-    post: Message, rows: dict[int, Message]
+    post: Message, rows: dict[int, Message], reach: Reach
 ) -> tuple[dict[int, list[Draft]], dict[int, Draft]]:
     """Drafts by what they answer, and by what became of them."""
     shown = [post.pk, *rows]
     by_target: dict[int, list[Draft]] = {}
     by_message: dict[int, Draft] = {}
+    known = {post.pk: post, **rows}
     about = Q(target__in=shown) | Q(message__in=shown)
-    for draft in Draft.objects.filter(about).order_by("id"):
+    for draft in reach.narrow(Draft.objects.filter(about)).order_by("id"):
+        draft.account = post.account
+        if draft.target_id in known:
+            draft.target = known[draft.target_id]
+        if draft.message_id in known:
+            draft.message = known[draft.message_id]
         if draft.target_id:
             by_target.setdefault(draft.target_id, []).append(draft)
         if draft.message_id:
@@ -132,8 +228,9 @@ def _node(
     message: Message,
     drafts: dict[int, list[Draft]],
     makers: dict[int, Draft],
+    also: Mapping[int, Sequence[margin.Note]],
     line: tree.Line | None = None,
-    rows: dict[int, Message] | None = None,
+    authors: Mapping[int, Answered] | None = None,
 ) -> Node:
     about = drafts.get(message.pk, [])
     parent = line.place.parent if line and not line.is_under_parent else None
@@ -142,15 +239,15 @@ def _node(
     return Node(
         message=message,
         drafts=[draft for draft in about if draft.state in SHOWN],
-        notes=margin.notes(message, about, makers.get(message.pk)),
+        notes=margin.notes(message, about, makers.get(message.pk), also.get(message.pk, ())),
         may_answer=is_open and (message.is_post or not (live or message.is_ours)),
         may_retry=margin.may_retry(message, about),
         line=line,
-        answers=(rows or {}).get(parent) if parent else None,
+        answers=(authors or {}).get(parent) if parent else None,
     )
 
 
-def _people(post: Message, known: Iterable[tuple[object, ...]]) -> list[Person]:
+def _people(post: Message, known: Iterable[Sequence[Any]]) -> list[Person]:
     """Who is here, the busiest first."""
     said: Counter[str] = Counter({post.author: 1})
     seen = {post.author: (post.is_ours, post.author_is_bot)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-MOST = 500  # messages on one page
+MOST = 200  # messages on one page
 DEEPEST = 6  # lists inside lists; what is deeper stands there, and says whom it answers
 
 
