@@ -2,6 +2,9 @@
 
     score = (1 - Π (1 - w) over reasons against) · Π (1 + w) over reasons in favour
 
+The score is what the reasons weigh, whatever the thresholds are; so what was stored
+can be asked again under others (`status_of`).
+
 The rules come first (`spam_rules`). What operators decided before is one more
 reason: a naive Bayes over distinct tokens, with a weight of
 `MOST_AGAINST · (2p - 1) · n / (n + 3)` for n telling tokens (`MOST_IN_FAVOUR`
@@ -15,7 +18,7 @@ word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import exp, log
 from typing import Literal
@@ -41,6 +44,8 @@ __all__ = [
     "domains",
     "fingerprint",
     "judge",
+    "odds",
+    "status_of",
     "tokenize",
     "tokens_to_learn",
 ]
@@ -54,6 +59,11 @@ MOST_AGAINST = 0.85
 MOST_IN_FAVOUR = 0.4
 PROOF = 0.3
 NEVER_PROOF = frozenset({Sign.INJECTION, Sign.WORDS, Sign.SHOUTING, Sign.UNREAD})
+ALWAYS_HELD = frozenset({Sign.INJECTION, Sign.UNREAD})
+IN_FAVOUR = frozenset({Sign.KNOWN, Sign.CLEAN_WORDS, Sign.OURS})
+LEAST = 0.1  # scores below it are never looked at again
+
+Status = Literal["spam", "suspect"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +111,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    status: Literal["spam", "suspect"] | None
+    status: Status
     score: float  # 0 to 1
     reasons: tuple[Reason, ...]  # the weightiest first
 
@@ -122,28 +132,42 @@ def judge(
     reasons.extend(_words(reading, counts))
     reasons.sort(key=lambda reason: -abs(reason.weight))
 
-    score = _score(reasons, thresholds)
-    status: Literal["spam", "suspect"] | None = None
-    if score >= thresholds.spam:
-        status = "spam"
-    elif score >= thresholds.suspect:
-        status = "suspect"
+    score = _score(reasons)
+    if score >= LEAST and _weight(reasons, but=NEVER_PROOF) < PROOF:
+        reasons.append(Reason(Sign.UNPROVEN, "never spam by this alone", 0.0))
+    status = status_of(score, {reason.code for reason in reasons}, thresholds)
     return Verdict(status, score, tuple(reasons))
 
 
-def _score(reasons: list[Reason], thresholds: Thresholds) -> float:
-    against = [reason for reason in reasons if reason.weight > 0]
-    score = noisy_or(reason.weight for reason in against)
+def status_of(score: float, signs: Collection[str], thresholds: Thresholds) -> Status:
+    """What a score and the signs it came from mean under these thresholds.
+
+    Two bounds no threshold moves: without proof never spam, orders never less than suspect.
+    """
+    if score >= thresholds.spam and not lacks_proof(signs):
+        return "spam"
+    if score >= thresholds.suspect or not ALWAYS_HELD.isdisjoint(signs):
+        return "suspect"
+    return None
+
+
+def lacks_proof(signs: Collection[str]) -> bool:
+    """Whether these signs can never make spam. Older rows bear no mark of it."""
+    against = set(signs) - IN_FAVOUR
+    return Sign.UNPROVEN in against or against <= NEVER_PROOF
+
+
+def _score(reasons: list[Reason]) -> float:
+    score = _weight(reasons)
     for reason in reasons:
         if reason.weight < 0:
             score *= 1 + reason.weight
-    score = round(score, 4)
+    return round(score, 4)
 
-    if noisy_or(reason.weight for reason in against if reason.code not in NEVER_PROOF) < PROOF:
-        score = min(score, max(thresholds.spam - 0.01, thresholds.suspect))
-    if any(reason.code in (Sign.INJECTION, Sign.UNREAD) for reason in against):
-        score = max(score, thresholds.suspect)
-    return score
+
+def _weight(reasons: list[Reason], but: frozenset[Sign] = frozenset()) -> float:
+    """What speaks against it, all together."""
+    return noisy_or(r.weight for r in reasons if r.weight > 0 and r.code not in but)
 
 
 def _words(reading: Reading, counts: Counts) -> Iterator[Reason]:
@@ -160,29 +184,31 @@ def _words(reading: Reading, counts: Counts) -> Iterator[Reason]:
         return
     kind = "spam" if tilt > 0 else "clean comments"
     named = ", ".join([f'"{token}"' for odds, token in telling if odds * tilt > 0][:5])
-    yield Reason(Sign.WORDS, f"words known from {kind}: {named}", weight)
+    sign = Sign.WORDS if tilt > 0 else Sign.CLEAN_WORDS
+    yield Reason(sign, f"words known from {kind}: {named}", weight)
 
 
 def _telling(reading: Reading, counts: Counts) -> list[tuple[float, str]]:
-    """The log odds that speak loudest, with their tokens.
+    """The log odds that speak loudest, with their tokens."""
+    found: list[tuple[float, str]] = []
+    for token in reading.tokens[:MOST_TOKENS]:
+        says = odds(*counts.tokens.get(token, UNSEEN), counts)
+        if not -QUIET < says < QUIET:
+            found.append((says, token))
+    found.sort(key=_loudness, reverse=True)
+    return [(max(-LOUDEST, min(LOUDEST, says)), token) for says, token in found[:TELLING]]
+
+
+def odds(in_spam: int, in_clean: int, counts: Counts) -> float:
+    """The log odds of one token: above 0 it speaks for spam. Needs messages of both kinds.
 
     Laplace smoothing, but its two pseudo-messages are shared between the kinds
     as the taught ones are. Shared evenly, a word seen once among many clean
     messages would speak for spam, only because less spam was taught.
     """
-    taught = counts.tokens
-    in_spam, in_clean = counts.spam_messages, counts.clean_messages
-    ratio = in_clean / in_spam
-    spam_prior = PRIOR * in_spam / (in_spam + in_clean)
-    clean_prior = PRIOR - spam_prior
-    found: list[tuple[float, str]] = []
-    for token in reading.tokens[:MOST_TOKENS]:
-        spam, clean = taught.get(token, UNSEEN)
-        odds = log(ratio * (spam + spam_prior) / (clean + clean_prior))
-        if not -QUIET < odds < QUIET:
-            found.append((odds, token))
-    found.sort(key=_loudness, reverse=True)
-    return [(max(-LOUDEST, min(LOUDEST, odds)), token) for odds, token in found[:TELLING]]
+    ratio = counts.clean_messages / counts.spam_messages
+    spam_prior = PRIOR * counts.spam_messages / (counts.spam_messages + counts.clean_messages)
+    return log(ratio * (in_spam + spam_prior) / (in_clean + PRIOR - spam_prior))
 
 
 def _loudness(pair: tuple[float, str]) -> float:

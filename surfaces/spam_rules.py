@@ -29,6 +29,8 @@ class Sign(StrEnum):
     MONOTONE = "monotone"
     UNREAD = "unread"
     WORDS = "words"
+    CLEAN_WORDS = "clean_words"
+    UNPROVEN = "unproven"  # no reason against it: a bound on what the others may do
     KNOWN = "known"
     OURS = "ours"
 

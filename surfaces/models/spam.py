@@ -21,7 +21,7 @@ class SpamTokenQuerySet(models.QuerySet["SpamToken"]):
         mine, other = ("in_spam", "in_clean") if spam else ("in_clean", "in_spam")
         return (
             self.exclude(token="")
-            .filter(**{f"{mine}__gte": 2})
+            .filter(**{f"{mine}__gte": 2}, is_forgotten=False)
             .alias(lead=F(mine) - 3 * F(other))
             .filter(lead__gt=0)
             .order_by("-lead", "token")
@@ -34,19 +34,32 @@ class SpamToken(models.Model):
     token = models.CharField(max_length=200, primary_key=True)
     in_spam = models.PositiveIntegerField(default=0)
     in_clean = models.PositiveIntegerField(default=0)
+    # Counted on, so that undo stays exact, but not listened to.
+    is_forgotten = models.BooleanField(default=False, db_default=False)
 
     objects = SpamTokenQuerySet.as_manager()
 
+    class Meta:
+        indexes = [
+            # For the page of learned words, any page of it.
+            models.Index((F("in_spam") + F("in_clean")).desc(), "token", name="spam_token_seen"),
+            # For the words that speak loudest for one side.
+            models.Index(
+                (F("in_spam") - 3 * F("in_clean")).desc(),
+                "token",
+                name="spam_token_for_spam",
+                condition=Q(in_spam__gte=2),
+            ),
+            models.Index(
+                (F("in_clean") - 3 * F("in_spam")).desc(),
+                "token",
+                name="spam_token_for_clean",
+                condition=Q(in_clean__gte=2),
+            ),
+        ]
+
     def __str__(self) -> str:
         return self.token
-
-
-class SpamDecisionQuerySet(models.QuerySet["SpamDecision"]):
-    """The words we use about decisions."""
-
-    def latest_with_messages(self) -> Self:
-        rows = self.select_related("message").defer("message__search", "message__raw_json")
-        return rows.order_by("-at")
 
 
 class SpamDecision(models.Model):
@@ -57,10 +70,9 @@ class SpamDecision(models.Model):
     tokens = ArrayField(models.CharField(max_length=200))
     filter_status = models.CharField(max_length=8, blank=True)  # what the filter had said
     filter_score = models.FloatField(null=True)
+    signs = ArrayField(models.CharField(max_length=20), default=list)  # what the filter went by
     by = models.CharField(max_length=120)
     at = models.DateTimeField()
-
-    objects = SpamDecisionQuerySet.as_manager()
 
     class Meta:
         indexes = [
