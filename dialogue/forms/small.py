@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
-from dialogue.forms.fields import legible, number
-from dialogue.models import Agent, Presence
+from dialogue.forms.fields import legible
+from dialogue.models import Agent
 from dialogue.models.settings import OutputStyle, check_model_name
 from surfaces.forms import HANDLE, Dressed
 from surfaces.models.account import Mode
@@ -41,29 +41,6 @@ class AgentForm(Dressed, forms.Form):
         if Agent.objects.filter(slug=slug).exists():
             raise forms.ValidationError(f"There is an agent {slug} already. Choose another one.")
         return slug
-
-
-class PresenceForm(Dressed, forms.Form):
-    mode = forms.ChoiceField(required=False, choices=MODES)
-    stones_per_day = number(Presence._meta.get_field("stones_per_day"), "stones")
-    explore_share = forms.IntegerField(
-        min_value=0,
-        max_value=100,
-        error_messages={
-            **dict.fromkeys(["required", "invalid"], "Enter 0 to 100 % for exploring."),
-            # Django fills the bound into these two, so their % is doubled.
-            **dict.fromkeys(["min_value", "max_value"], "Enter 0 to 100 %% for exploring."),
-        },
-    )
-    stone_community = forms.CharField(max_length=200, required=False)
-
-    def said(self) -> str:
-        """Every refusal, on one line."""
-        return " ".join(str(error) for errors in self.errors.values() for error in errors)
-
-    def facts(self) -> dict[str, Any]:
-        """As the columns have it: a share is 0 to 1."""
-        return {**self.cleaned_data, "explore_share": self.cleaned_data["explore_share"] / 100}
 
 
 class BrainForm(Dressed, forms.Form):

@@ -19,7 +19,7 @@ from dialogue.tuning.changing import (
     clear_back_off,
     undo,
 )
-from dialogue.tuning.house import set_house_budget
+from dialogue.tuning.house import set_house_budget, undo_house_budget
 from dialogue.tuning.values import CHANGED, Changed, ChangedMeanwhile, in_words, mark_of, values_of
 
 __all__ = [
@@ -40,5 +40,6 @@ __all__ = [
     "set_brains",
     "set_house_budget",
     "undo",
+    "undo_house_budget",
     "values_of",
 ]

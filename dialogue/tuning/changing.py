@@ -29,7 +29,8 @@ from dialogue.tuning.values import (
     only,
     values_of,
 )
-from surfaces.errors import BadInput, NotAllowed, StaleState
+from surfaces.changes import is_change, set_back
+from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import AuditEvent
 
 
@@ -115,7 +116,7 @@ def _write(row: Agent, new: Values, *, now: datetime) -> None:
 
 def can_undo(event: AuditEvent) -> bool:
     """Whether all that this line tells of can be set back. Models come back only by hand."""
-    return event.action == CHANGED and bool(event.facts) and set(TUNABLE).issuperset(event.facts)
+    return event.action == CHANGED and is_change(event.facts, TUNABLE)
 
 
 @transaction.atomic
@@ -124,12 +125,9 @@ def undo(event: AuditEvent, *, by: str, now: datetime) -> Changed:
     if not can_undo(event):
         raise NotAllowed("This change cannot be taken back here. Set the values by hand.")
     agent = _locked(Agent.objects.only("pk").get(slug=event.subject.partition(":")[2]).pk)
-    is_now = values_of(agent)
-    moved = [name for name, (_, after) in event.facts.items() if in_words(is_now[name]) != after]
-    if moved:
-        names = ", ".join(str(column(name).verbose_name) for name in moved)
-        raise StaleState(f"Changed again since: {names}. Set it by hand.")
-    before = {name: from_words(name, was) for name, (was, _) in event.facts.items()}
+    is_now = {name: in_words(value) for name, value in values_of(agent).items()}
+    kept = set_back(event.facts, is_now, label=lambda name: str(column(name).verbose_name))
+    before = {name: from_words(name, was) for name, was in kept.items()}
     return change_agent(agent, before, by=by, now=now, why=f"Takes back line {event.pk}.")
 
 

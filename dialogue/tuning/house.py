@@ -9,14 +9,19 @@ from django.db import transaction
 
 from dialogue.models import HouseBudget
 from dialogue.tuning.values import OF_HOUSE, Changed, Values, check_seen, in_words, only
-from surfaces.errors import BadInput
+from surfaces.changes import set_back
+from surfaces.errors import BadInput, NotAllowed
+from surfaces.knobs import field_of
 from surfaces.models import AuditEvent
 
+CHANGED = "house.changed"
 SUBJECT = "house:budget"
 
 
 @transaction.atomic
-def set_house_budget(values: Values, *, by: str, seen: Values | None = None) -> Changed:
+def set_house_budget(
+    values: Values, *, by: str, seen: Values | None = None, why: str = ""
+) -> Changed:
     HouseBudget.current()
     row = HouseBudget.objects.select_for_update().get(pk=1)
     before = {name: getattr(row, name) for name in OF_HOUSE}
@@ -29,8 +34,20 @@ def set_house_budget(values: Values, *, by: str, seen: Values | None = None) -> 
     if changed:
         HouseBudget.objects.filter(pk=1).update(**new)
         facts: dict[str, Any] = {**changed}
-        AuditEvent.objects.record("house.changed", actor=by, subject=SUBJECT, **facts)
+        AuditEvent.objects.record(CHANGED, actor=by, subject=SUBJECT, why=why, **facts)
     return changed
+
+
+@transaction.atomic
+def undo_house_budget(line: AuditEvent, *, by: str) -> Changed:
+    """Set back what one change did, unless it was changed again since."""
+    if (line.subject, line.action) != (SUBJECT, CHANGED):
+        raise NotAllowed("This change cannot be taken back here. Set the values by hand.")
+    row = HouseBudget.objects.select_for_update().get(pk=1)
+    is_now = {name: in_words(getattr(row, name)) for name in OF_HOUSE}
+    kept = set_back(line.facts, is_now, label=lambda name: name.replace("_", " "))
+    values = {name: field_of(HouseBudget, name).to_python(was) for name, was in kept.items()}
+    return set_house_budget(values, by=by, why=f"Takes back line {line.pk}.")
 
 
 def _check(row: HouseBudget) -> None:

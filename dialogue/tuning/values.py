@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from datetime import time
-from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
 
 from dialogue.models import Agent, AgentSettings, HouseBudget, Kernel
-from surfaces.errors import BadInput, StaleState
+from surfaces.changes import ChangedMeanwhile, check_seen, in_words, mark_of
+from surfaces.errors import BadInput
+from surfaces.knobs import field_of
+
+__all__ = [
+    "CHANGED",
+    "KERNELS",
+    "LONGEST_PERSONA",
+    "MOST_KERNELS",
+    "OF_AGENT",
+    "OF_HOUSE",
+    "OF_SETTINGS",
+    "TUNABLE",
+    "Changed",
+    "ChangedMeanwhile",
+    "Values",
+    "check_seen",
+    "cleaned",
+    "column",
+    "field_of",
+    "from_words",
+    "in_words",
+    "is_list",
+    "mark_of",
+    "only",
+    "values_of",
+]
 
 CHANGED = "agent.changed"
 KERNELS = "kernels"  # a list, in rows of their own
@@ -28,14 +51,6 @@ LONGEST_PERSONA = 20_000
 
 Values = Mapping[str, Any]
 Changed = dict[str, list[str]]  # {field: [before, after]}, as the ledger has it
-
-
-class ChangedMeanwhile(StaleState):
-    """Somebody else changed `fields` since the person looked."""
-
-    def __init__(self, fields: Iterable[str]) -> None:
-        super().__init__("Somebody changed this since you opened it. Look again.")
-        self.fields = tuple(fields)
 
 
 def values_of(agent: Agent) -> dict[str, Any]:
@@ -60,11 +75,6 @@ def column(name: str) -> models.Field[Any, Any]:
     if name == KERNELS:
         return Kernel._meta.get_field("words")
     return field_of(Agent if name in OF_AGENT else AgentSettings, name)
-
-
-def field_of(model: type[models.Model], name: str) -> models.Field[Any, Any]:
-    """A column by its name; Django's own `get_field` finds relations of other tables, too."""
-    return next(field for field in model._meta.concrete_fields if field.name == name)
 
 
 def is_list(name: str) -> bool:
@@ -108,35 +118,9 @@ def _kernels(lines: Iterable[str]) -> list[str]:
 # ── words ─────────────────────────────────────────────────────────────────
 
 
-def in_words(value: Any) -> str:
-    """A value as the ledger keeps it; `from_words` reads it back."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False) if value else ""
-    if isinstance(value, Decimal):
-        return f"{value.normalize():f}"
-    if isinstance(value, time):
-        return value.isoformat()
-    return "" if value is None else str(value)
-
-
 def from_words(name: str, words: str) -> Any:
     if is_list(name):
         return json.loads(words) if words else []
     if isinstance(column(name), models.BooleanField):
         return words == "yes"
     return None if words == "" and column(name).null else words
-
-
-def mark_of(value: Any) -> str:
-    """A short name of a value, to see later whether it is another one."""
-    return hashlib.sha256(in_words(value).encode()).hexdigest()[:12]
-
-
-def check_seen(before: Values, seen: Values | None) -> None:
-    """Refuse where something moved since a person had `seen` it: the marks of what it was."""
-    marks = seen or {}
-    moved = [name for name in before if name in marks and mark_of(before[name]) != marks[name]]
-    if moved:
-        raise ChangedMeanwhile(moved)
