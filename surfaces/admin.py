@@ -1,4 +1,4 @@
-"""The administration: operators are managed here, everything else is looked at.
+"""The administration: a second look at every row.
 
 What a verb guards (drafts, messages, the ledger …) cannot be changed here, or the
 verb's promises would not hold. Credentials are never shown.
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
 from surfaces.models import (
     Account,
     Allowance,
+    ApiKey,
     AuditEvent,
     Draft,
     HubAuthor,
@@ -33,10 +33,9 @@ from surfaces.models import (
     Surface,
     WatchRound,
 )
-from surfaces.models.operator import Role
 
 admin.site.site_header = admin.site.site_title = "Colloquy administration"
-admin.site.index_title = "Operators, and everything there is to look at"
+admin.site.index_title = "Everything there is to look at"
 admin.site.unregister(Group)  # roles say who may do what
 
 
@@ -45,51 +44,6 @@ def _manages(request: HttpRequest) -> bool:
 
 
 admin.site.has_permission = _manages  # type: ignore[method-assign]
-
-
-@admin.register(Operator)
-class OperatorAdmin(UserAdmin):  # type: ignore[type-arg]
-    """Make operators, give them a role, set a new password, lock them out."""
-
-    list_display = ["username", "name", "role", "is_active", "last_login"]
-    list_filter = ["role", "is_active"]
-    readonly_fields = ["last_login", "date_joined"]
-    filter_horizontal = ()
-    fieldsets = [
-        (None, {"fields": ["username", "password"]}),
-        ("Who", {"fields": ["first_name", "last_name", "email", "time_zone"]}),
-        ("May", {"fields": ["role", "is_active"]}),
-        ("When", {"fields": ["last_login", "date_joined"]}),
-    ]
-    add_fieldsets = [
-        (None, {"fields": ["username", "usable_password", "password1", "password2"]}),
-        ("May", {"fields": ["role"]}),
-    ]
-
-    def save_model(self, request: HttpRequest, obj: Operator, form: Any, change: bool) -> None:
-        obj.is_staff = obj.is_superuser = obj.role == Role.ADMIN  # Django's own follow the role
-        super().save_model(request, obj, form, change)
-        by, changed = getattr(request.user, "actor", ""), sorted(set(form.changed_data) - SECRET)
-        action = "operator.changed" if change else "operator.made"
-        AuditEvent.objects.record(action, actor=by, subject=obj, fields=changed, role=obj.role)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return _manages(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return _manages(request)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return _manages(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return _manages(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False  # the ledger names them; take `active` away instead
-
-
-SECRET = {"password1", "password2", "usable_password"}
 
 
 class OnlyLook(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -120,6 +74,22 @@ class OnlyLook(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
+
+
+@admin.register(Operator)
+class OperatorAdmin(OnlyLook):
+    """Made and changed under Settings, where the last administrator is guarded."""
+
+    list_display = ["username", "name", "role", "is_active", "last_login"]
+    list_filter = ["role", "is_active"]
+    hidden = ("password", "sealed_totp", "totp_step", "sign_outs")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(OnlyLook):
+    list_display = ["name", "prefix", "owner", "scope", "made_at", "expires_at", "revoked_at"]
+    list_select_related = ["operator"]
+    hidden = ("digest",)
 
 
 @admin.register(Surface)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import cached_property
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo, available_timezones
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet
+from django.utils.module_loading import import_string
+
+from surfaces.models.account import Account, AccountQuerySet
+from surfaces.models.surface import Surface
+from surfaces.reach import WHOLE, Reach
 
 
 class Role(models.TextChoices):
@@ -17,12 +27,23 @@ class Role(models.TextChoices):
     ADMIN = "admin", "Admin: also connects accounts and manages operators"
 
 
+class Language(models.TextChoices):
+    BROWSER = "", "As the browser asks"
+    ENGLISH = "en", "English"
+    CHINESE = "zh-hans", "简体中文"
+
+
 def check_zone(name: str) -> None:
     if name not in available_timezones():
         raise ValidationError(f"{name} is not a time zone; try Europe/Berlin or Asia/Shanghai.")
 
 
 class OperatorManager(UserManager["Operator"]):
+    def get_queryset(self) -> QuerySet[Operator]:
+        """With the surfaces of the limits, so that a page need not ask for them again."""
+        limits = Operator.surfaces.through.objects.filter(operator=OuterRef("pk")).order_by()
+        return super().get_queryset().annotate(limit_ids=ArraySubquery(limits.values("surface")))
+
     def create_superuser(self, *args: Any, **facts: Any) -> Operator:
         """Who may do everything in Django is an administrator here, too."""
         return super().create_superuser(*args, **{"role": Role.ADMIN, **facts})
@@ -37,12 +58,35 @@ class Operator(AbstractUser):
         default=False, help_text="Still signs in with the password printed at the first start."
     )
 
+    first_run_is_over = models.BooleanField(
+        default=False, help_text="Put the list of first steps away."
+    )
+
+    language = models.CharField(max_length=8, choices=Language, default="", blank=True)
+    # Limits. Empty is every one; who manages sees everything, whatever stands here.
+    surfaces = models.ManyToManyField(Surface, related_name="+", blank=True)
+    agents = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+
+    owes_password = models.BooleanField(
+        default=False, help_text="Was handed a password; nothing opens before it is changed."
+    )
+    sign_outs = models.PositiveIntegerField(default=0, editable=False)  # of every browser at once
+    # The second factor. On since when; never shown again once it is on.
+    sealed_totp = models.BinaryField(default=b"", editable=False)
+    totp_since = models.DateTimeField(null=True, blank=True, editable=False)
+    totp_step = models.BigIntegerField(default=0, editable=False)  # of the last code taken
+
     objects: ClassVar[OperatorManager] = OperatorManager()
 
     class Meta(AbstractUser.Meta):
         verbose_name = "operator"
         constraints = [
-            models.CheckConstraint(name="operator_role_is_known", condition=Q(role__in=Role.values))
+            models.CheckConstraint(
+                name="operator_role_is_known", condition=Q(role__in=Role.values)
+            ),
+            models.CheckConstraint(
+                name="operator_language_is_known", condition=Q(language__in=Language.values)
+            ),
         ]
 
     @property
@@ -65,3 +109,55 @@ class Operator(AbstractUser):
     @property
     def may_manage(self) -> bool:
         return self.is_superuser or self.role == Role.ADMIN
+
+    @property
+    def has_two_factor(self) -> bool:
+        return self.totp_since is not None
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Differs after a new password, as Django has it, and after a sign-out everywhere."""
+        whole: str = super()._get_session_auth_hash(secret)  # type: ignore[misc]
+        return f"{whole}.{self.sign_outs}" if self.sign_outs else whole
+
+    @cached_property
+    def accounts_seen(self) -> list[Account] | None:
+        """Accounts within the limits, with their surfaces; None is all of them. One query.
+
+        The frame of every page shows them, so limits cost a page nothing.
+        """
+        if self.may_manage:
+            return None
+        places: list[int] | None = getattr(self, "limit_ids", None)
+        if places is None:  # just made, not read
+            places = list(self.surfaces.values_list("pk", flat=True))
+        rows = accounts_within(places, self.agents)
+        return None if rows is None else list(rows.select_related("surface"))
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What this person may see. Who manages sees everything, whatever the limits."""
+        if self.accounts_seen is None:
+            return WHOLE
+        accounts = frozenset(account.pk for account in self.accounts_seen)
+        return Reach(accounts=accounts, agents=frozenset(self.agents) or None)
+
+
+def accounts_within(surfaces: Collection[int], agents: Collection[str]) -> AccountQuerySet | None:
+    """Accounts on these surfaces where these agents may speak. Empty is no limit; None is all."""
+    if not surfaces and not agents:
+        return None
+    rows = Account.objects.all()
+    if surfaces:
+        rows = rows.filter(surface__in=surfaces)
+    if agents:
+        # Who speaks where is told by the floor above.
+        rows = rows.filter(pk__in=import_string(settings.ACCOUNTS_OF_AGENTS)(agents))
+    return rows
+
+
+def reach_of(surfaces: Collection[int], agents: Collection[str]) -> Reach:
+    rows = accounts_within(surfaces, agents)
+    if rows is None:
+        return WHOLE
+    found = rows.order_by().values_list("pk", flat=True)
+    return Reach(accounts=frozenset(found), agents=frozenset(agents) or None)

@@ -23,6 +23,8 @@ from surfaces.errors import NotAllowed, RuleBroken
 from surfaces.requests import OperatorRequest
 from surfaces.views.acting import is_ours
 
+TOO_LATE = "The five minutes for the code are over. Sign in again."
+
 
 @login_not_required
 @sensitive_post_parameters("password")
@@ -39,15 +41,45 @@ def sign_in(request: OperatorRequest) -> HttpResponse:
             request,
             username=_typed(request, "username"),
             password=_typed(request, "password"),
-            address=_address(request),
+            address=address_of(request),
             now=timezone.now(),
         )
     except RuleBroken as error:
         shown = {"why": str(error), "next": _wanted(request)}
         status = 429 if isinstance(error, NotAllowed) else 422
         return render(request, "surfaces/sign_in.html", shown, status=status)
+    if operator.has_two_factor:
+        then = _wanted(request)
+        signing_in.remember_half(request.session, operator, then=then, now=timezone.now())
+        return redirect("surfaces:sign_in_code")
     login(request, operator)
     return redirect(_wanted(request))
+
+
+@login_not_required
+@sensitive_post_parameters("code")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in_code(request: OperatorRequest) -> HttpResponse:
+    """The second page of the door, for who has a second factor."""
+    now = timezone.now()
+    if request.user.is_authenticated:
+        return redirect("surfaces:home")
+    half = signing_in.half_signed_in(request.session, now=now)
+    if half is None:
+        shown = {"why": TOO_LATE, "next": "/"}
+        return render(request, "surfaces/sign_in.html", shown, status=422)
+    operator, then = half
+    if request.method != "POST":
+        return render(request, "surfaces/sign_in_code.html")
+    try:
+        code = _typed(request, "code")
+        signing_in.check_code(operator, code, address=address_of(request), now=now)
+    except RuleBroken as error:
+        status = 429 if isinstance(error, NotAllowed) else 422
+        return render(request, "surfaces/sign_in_code.html", {"why": str(error)}, status=status)
+    signing_in.forget_half(request.session)
+    login(request, operator)
+    return redirect(then)
 
 
 def _typed(request: HttpRequest, name: str) -> str:
@@ -86,7 +118,7 @@ def password(request: OperatorRequest) -> HttpResponse:
 def profile(request: OperatorRequest) -> HttpResponse:
     form = forms.ProfileForm(request.POST or None, instance=request.user)
     if form.is_bound and form.is_valid():
-        form.save()
+        request.user.save(update_fields=form.changed_data)
         toasts.say(request, f"Saved. Times are shown in {request.user.time_zone}.")
         return redirect("surfaces:profile")
     status = 422 if form.is_bound else 200
@@ -118,7 +150,7 @@ def _then(request: OperatorRequest) -> str:
     return urlencode({"next": request.htmx.current_url_abs_path or "/"})
 
 
-def _address(request: HttpRequest) -> str:
+def address_of(request: HttpRequest) -> str:
     """Who asks. Behind a proxy (https) its last word in X-Forwarded-For, never an earlier one."""
     forwarded = request.headers.get("X-Forwarded-For", "")
     if settings.SECURE_PROXY_SSL_HEADER and forwarded:
