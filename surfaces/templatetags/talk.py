@@ -10,15 +10,19 @@ from urllib.parse import urlencode, urlsplit
 
 from django import template
 from django.utils import timezone
+from django.utils.dateformat import format as dated
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_noop, pgettext
 
 from surfaces import pointing
 from surfaces.models import Draft, Message
+from surfaces.templatetags.words import told
 
 register = template.Library()
 
-PARTS = ("Terms", "Pointer", "Exit")  # of a text of ours, in this order
+# Of a text of ours, in this order.
+PARTS = (gettext_noop("Terms"), gettext_noop("Pointer"), gettext_noop("Exit"))
 PART = re.compile(r"(?<!\S)(Terms|Pointer|Exit):\s+")
 
 
@@ -80,7 +84,7 @@ def voiced(draft: Draft, to: Message | None) -> SafeString:
     if not any(name for name, _ in parts):
         return spoken(draft.text)
     there = pointing.standing(pointing.quotes(draft.pointer), to.content if to else "")
-    rows = [(name, _marked(words, there)) for name, words in parts]
+    rows = [(told(name), _marked(words, there)) for name, words in parts]
     shown = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", rows)
     return format_html('<dl class="as-sent parts" dir="auto">{}</dl>', shown)
 
@@ -105,10 +109,10 @@ def clock(moment: datetime) -> SafeString:
     if local.date() == timezone.localdate():
         words = f"{local:%H:%M:%S}"
     else:
-        words = f"{local.day} {local:%b %H:%M}"
+        words = dated(local, pgettext("date format", "j M H:i"))
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(),
-        f"{local.day} {local:%B %Y, %H:%M:%S} {local.tzname()}",
+        f"{dated(local, pgettext('date format', 'j F Y, H:i:s'))} {local.tzname()}",
         words,
     )

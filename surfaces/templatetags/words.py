@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.contrib.messages.storage.base import Message
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateformat import format as dated
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import (
+    get_language,
+    gettext,
+    gettext_noop,
+    ngettext,
+    pgettext,
+    to_locale,
+)
 
-from surfaces import showing, toasts
+from surfaces import showing, telling, toasts
 from surfaces.models import Account
 
 register = template.Library()
 
 NOW = timedelta(seconds=5)
+UNITS = (
+    gettext_noop("s"), gettext_noop("min"), gettext_noop("h"), gettext_noop("day"),
+    gettext_noop("days"),
+)  # fmt: skip
 HEX = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,}\b")  # a digest, of which the beginning tells
 PAGES = {"draft": "draft", "message": "message", "account": "account"}
 ACTORS = {
@@ -59,8 +74,31 @@ def who(message: Any) -> SafeString:
     return format_html(
         '<span class="who">{}<bdi class="strong">{}</bdi></span>',
         face(message.author, kind),
-        message.author or "unknown",
+        message.author or gettext("unknown"),
     )
+
+
+# ── languages ─────────────────────────────────────────────────────────────
+
+
+@register.filter
+def told(words: object) -> str:
+    """A sentence the program wrote in English, in the language of who looks."""
+    text = "" if words is None else str(words)
+    known = telling.catalog(settings.LOCALE_PATHS[0], to_locale(get_language() or "en"))
+    return text if known is None else known.tell(text)
+
+
+@register.filter
+def told_all(several: Iterable[object]) -> str:
+    """Several sentences, one after the other."""
+    return (" " if stop() == "." else "").join(told(one) for one in several)
+
+
+@register.simple_tag
+def stop() -> str:
+    """`{% stop %}`: the full stop of the language."""
+    return pgettext("at the end of a sentence", ".")
 
 
 # ── times ─────────────────────────────────────────────────────────────────
@@ -68,23 +106,24 @@ def who(message: Any) -> SafeString:
 
 @register.simple_tag
 def ago(
-    moment: datetime | None, late_after: int = 0, now: str = "now", after: str = ""
+    moment: datetime | None, late_after: int = 0, now: str = "", after: str = ""
 ) -> SafeString | str:
     """`{% ago moment %}`: "22 min", the exact time on hover. Amber after `late_after` minutes.
 
     In a sentence, `after=" ago"` follows a length of time and `now` stands for none.
     """
     if moment is None:
-        return "never"
+        return gettext("never")
     passed = timezone.now() - moment
     is_late = late_after and passed > timedelta(minutes=late_after)
-    words = now if abs(passed) < NOW else showing.span(abs(passed), short=True) + after
+    length = told(showing.span(abs(passed), short=True))
+    words = (now or gettext("now")) if abs(passed) < NOW else length + after
     return format_html(
         '<time datetime="{}" title="{}"{}>{}</time>',
         moment.isoformat(),
         _exact(moment),
         SafeString(' class="late"') if is_late else "",
-        f"in {words}" if passed <= -NOW else words,
+        gettext("in {length}").format(length=length) if passed <= -NOW else words,
     )
 
 
@@ -92,7 +131,7 @@ def ago(
 def exact(moment: datetime | None) -> SafeString | str:
     """`{% exact moment %}`: "21 Nov, 14:02:10" in the operator's time zone."""
     if moment is None:
-        return "never"
+        return gettext("never")
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(),
@@ -104,13 +143,15 @@ def exact(moment: datetime | None) -> SafeString | str:
 @register.filter
 def span(length: timedelta | None) -> str:
     """ "2 h 14 min"."""
-    return "" if length is None else showing.span(length)
+    return "" if length is None else told(showing.span(length))
 
 
 def _exact(moment: datetime, *, zone: bool = False) -> str:
     local = timezone.localtime(moment)
-    year = "" if local.year == timezone.localdate().year else f" {local.year}"
-    said = f"{local.day} {local:%b}{year}, {local:%H:%M:%S}"
+    if local.year == timezone.localdate().year:
+        said = dated(local, pgettext("date format", "j M, H:i:s"))
+    else:
+        said = dated(local, pgettext("date format", "j M Y, H:i:s"))
     return f"{said} {local.tzname()}" if zone else said
 
 
@@ -119,7 +160,7 @@ def day(moment: date | datetime) -> str:
     """ "21 November"."""
     if isinstance(moment, datetime):
         moment = timezone.localtime(moment)
-    return f"{moment.day} {moment:%B}"
+    return dated(moment, pgettext("date format", "j F"))
 
 
 # ── numbers ───────────────────────────────────────────────────────────────
@@ -135,7 +176,7 @@ def number(value: float | None) -> str:
 def count(value: int, words: str) -> str:
     """`{{ 2|count:"draft" }}`: "2 drafts"; or give both: "reply,replies"."""
     one, _, many = words.partition(",")
-    return f"{value:,} {one if value == 1 else many or one + 's'}"
+    return ngettext(f"{{n}} {one}", f"{{n}} {many or one + 's'}", value).format(n=f"{value:,}")
 
 
 @register.filter
@@ -166,65 +207,70 @@ def actor(name: str) -> str:
     if kind in {"operator", "agent"} and rest:
         return rest
     if kind == "command" and rest:
-        return f"the command {rest}"
-    words = ACTORS.get(kind, kind)
-    return f"{words} of {rest}" if rest else words
+        return gettext("the command {name}").format(name=rest)
+    words = told(ACTORS.get(kind, kind))
+    return gettext("{who} of {name}").format(who=words, name=rest) if rest else words
 
 
 @register.filter
 def deed(action: str) -> str:
     """ "draft.marked_spam" as "draft marked spam"."""
-    return action.replace(".", " ").replace("_", " ")
+    return told(action.replace(".", " ").replace("_", " "))
 
 
 @register.filter
 def facts(given: dict[str, object]) -> list[tuple[str, str]]:
     """Name and words of each fact of a ledger line."""
-    return [(name, HEX.sub(r"\1…", words)) for name, words in showing.facts(given or {})]
+    shown = showing.facts(given or {})
+    return [(told(name), HEX.sub(r"\1…", told(words))) for name, words in shown]
 
 
 @register.simple_tag
 def subject_link(subject: str) -> SafeString:
     """`draft:12` as a link to the draft, where there is a page for it."""
     kind, _, name = subject.partition(":")
-    words = f"{kind} {name}".strip()
+    words = f"{told(kind)} {name}".strip()
     page = PAGES.get(kind)
     if page and name.isascii() and name.isdigit():
         return format_html('<a href="{}">{}</a>', reverse(f"surfaces:{page}", args=[name]), words)
-    return format_html("<bdi>{}</bdi>", "everything" if kind == "all" else words)
+    return format_html("<bdi>{}</bdi>", gettext("everything") if kind == "all" else words)
 
 
 @register.simple_tag
 def state_words(account: Account) -> SafeString:
     """ "Limited until 21 Nov, 14:20:00": the state, and since or until when."""
     if not account.surface.is_on:
-        return format_html("{} is off", account.surface.name)
+        return format_html(gettext("{surface} is off"), surface=account.surface.name)
     if not account.is_on:
-        return SafeString("Switched off")
+        return format_html("{}", gettext("Switched off"))
     if account.state == "ok":
-        return SafeString("Working")
-    moment = account.state_until or account.state_since
-    joint = "until" if account.state_until else "since"
-    return format_html("{} {} {}", account.get_state_display(), joint, exact(moment))
+        return format_html("{}", gettext("Working"))
+    moment = exact(account.state_until or account.state_since)
+    since, until = gettext("{state} since {time}"), gettext("{state} until {time}")
+    words = until if account.state_until else since
+    return format_html(words, state=told(account.get_state_display()), time=moment)
 
 
 @register.filter
 def sentence(words: str) -> str:
     """A capital in front and a full stop behind."""
-    words = words.strip()
-    return words if not words else words[0].upper() + words[1:] + "." * (words[-1] not in ".!?…")
+    words = told(words.strip())
+    if not words:
+        return words
+    return words[0].upper() + words[1:] + stop() * (words[-1] not in ".!?…。！？")
 
 
 @register.filter
 def plain_name(name: str) -> str:
     """ "comment_day" as "comment day"."""
-    return name.replace("_", " ")
+    return told(name.replace("_", " "))
 
 
 @register.filter
 def per(length: timedelta) -> str:
     """ "per min", "per 20 s"."""
-    return f"per {showing.span(length).removeprefix('1 ')}"
+    words = told(showing.span(length).removeprefix("1 "))
+    return gettext("per {length}").format(length=words)
 
 
 @register.filter
