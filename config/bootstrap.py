@@ -1,4 +1,4 @@
-"""Prepare a bare machine: a virtual environment with our locked packages, and a browser for tests.
+"""Prepare a bare machine: a virtual environment with our locked packages, a browser for tests.
 
 `make` runs this with the system's Python, before anything is installed: the
 standard library only. What is in place already is left alone, without a network.
@@ -15,6 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from config.axe import have_axe
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
@@ -27,6 +29,7 @@ def main(words: Sequence[str]) -> None:
     for word in words:
         if word == "browser":
             have_browser()
+            have_axe()
         else:
             have_packages(word)
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from config import mail
 
 BASE = Path(__file__).resolve().parent.parent
 
@@ -42,6 +44,9 @@ class Env:
     send_lease_seconds: int = 120
     look_after_seconds: int = 20
     wake_private_addresses: bool = False
+    email_url: str = field(default="", repr=False)  # "" = no mails; with a password: not shown
+    mail_from: str = ""  # "" = colloquy@ the host of colloquy_url
+    colloquy_live_clients: int = 400  # open streams per web process; 0 = none, browsers ask
     colloquy_pg_fsync: bool = True
 
 
@@ -50,6 +55,7 @@ BOUNDS = {
     "q_workers": (1, 64),
     "send_lease_seconds": (2, 3600),
     "look_after_seconds": (1, 3600),
+    "colloquy_live_clients": (0, 10_000),
 }
 CHOICES = {
     "log_level": ("DEBUG", "INFO", "WARNING", "ERROR"),
@@ -62,10 +68,10 @@ FALSE = {"0", "false", "no", "off", ""}
 def read(environ: Mapping[str, str]) -> Env:
     """Turn `environ` into an `Env`, or raise `WrongValue`."""
     given: dict[str, Any] = {}
-    for field in fields(Env):
-        raw = _raw(field.name.upper(), environ)
+    for each in fields(Env):
+        raw = _raw(each.name.upper(), environ)
         if raw is not None:
-            given[field.name] = _typed(field.name, str(field.type), raw.strip())
+            given[each.name] = _typed(each.name, str(each.type), raw.strip())
     return Env(**given)
 
 
@@ -90,6 +96,8 @@ def _typed(name: str, kind: str, raw: str) -> Any:
         return tuple(part.strip() for part in raw.split(",") if part.strip())
     if name == "colloquy_url":
         return _url(name, raw)
+    if name in {"email_url", "mail_from"}:
+        return _mail(name, raw)
     return _word(name, raw)
 
 
@@ -129,6 +137,16 @@ def _url(name: str, raw: str) -> str:
     if parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}:
         return raw.rstrip("/")
     raise WrongValue(f"{name.upper()} is {raw!r}; it must look like https://desk.example.org.")
+
+
+def _mail(name: str, raw: str) -> str:
+    """Where mails go, and from whom. What is wrong is said without the value: it is a secret."""
+    check = mail.read if name == "email_url" else mail.check_sender
+    try:
+        check(raw)
+    except ValueError as error:
+        raise WrongValue(f"{name.upper()} cannot be used: {error}.") from None
+    return raw
 
 
 def dotenv(path: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import django_stubs_ext
 
 from config import env as environment
+from config import mail
 from config import secrets
 from config.database import database
 from config.logs import configuration
@@ -39,6 +40,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.postgres",
     "django.contrib.humanize",
+    "django.forms",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django_htmx",
@@ -62,7 +64,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "surfaces.middleware.own_password_first",
     "surfaces.middleware.operators_time_zone",
+    "surfaces.middleware.operators_language",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -92,9 +96,15 @@ try:
     }
 except ValueError as error:
     raise SystemExit(f"Colloquy cannot start: {error}") from error
+# Our templates/django/forms/ tell the words of choices in the language of who looks.
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "surfaces.Operator"
+# Who speaks where, for operators whose view is limited to some agents or surfaces.
+ACCOUNTS_OF_AGENTS = "dialogue.presences.accounts_of"
+AGENTS_OF_ACCOUNTS = "dialogue.presences.agents_of"
+AGENT_CHOICES = "dialogue.presences.agent_choices"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -126,7 +136,9 @@ X_FRAME_OPTIONS = "DENY"
 # A pasted text of 2 MB is answered with a sentence, not with a broken connection.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
-LANGUAGE_CODE = "en"
+LANGUAGE_CODE = "en"  # the house's, for browsers that ask for none we know
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
@@ -164,13 +176,43 @@ Q_CLUSTER: dict[str, Any] = {
 SCHEDULES = {
     # what for: (task, every so many minutes)
     "send what is due": ("surfaces.tasks.deliver_due", 1),
+    "withdraw what nobody decided": ("surfaces.tasks.expire_drafts", 1),
+    "tell operators what waits": ("surfaces.tasks.notice", 1),
     "put old rounds and sessions away": ("surfaces.tasks.prune", 60),
     "put old transcripts away": ("dialogue.tasks.prune", 60),
 }
+
+# What waits for a person, by kind, in the order of the desk's menu: lists of `desk.kinds.Kind`.
+DESK_KINDS = [
+    "surfaces.desk.drafts.KINDS",
+    "surfaces.desk.comments.KINDS",
+    "surfaces.desk.accounts.KINDS",
+]
+# What the floors above add to home, and to the first steps.
+HOME_PANELS = ["dialogue.overview.today.agents_today", "dialogue.overview.today.cost_per_day"]
+FIRST_RUN_STEPS = ["dialogue.overview.today.voice_step"]
 
 SEND_LEASE_SECONDS = ENV.send_lease_seconds
 LOOK_AFTER_SECONDS = ENV.look_after_seconds
 # May we knock at addresses of our own network to wake an agent?
 WAKE_PRIVATE_ADDRESSES = ENV.wake_private_addresses
+LIVE_CLIENTS = ENV.colloquy_live_clients
+# What the floors above say of a thread's messages, and of the life of one.
+THREAD_MARGINS = ["dialogue.overview.margins.of_messages"]
+TIMELINES = ["dialogue.overview.margins.steps_of"]
+# What other parts of the house tell operators of: functions of `now` (`notices.occasions`).
+NOTICE_SOURCES = [
+    "surfaces.notices.silence.silent_workers",
+    "dialogue.money_news.spent_budgets",
+]
 # Where links in what we send lead to.
 COLLOQUY_URL = ENV.colloquy_url or f"http://{ENV.host}:{ENV.port}"
+
+# Mails to operators. Without EMAIL_URL none is sent, and the pages say so.
+MAIL = mail.read(ENV.email_url)
+MAIL_IS_SET_UP = MAIL.is_set_up
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.name, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.has_tls, MAIL.has_ssl
+EMAIL_TIMEOUT = 10  # seconds
+DEFAULT_FROM_EMAIL = ENV.mail_from or f"colloquy@{urlsplit(COLLOQUY_URL).hostname}"

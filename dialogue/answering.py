@@ -128,6 +128,7 @@ def _put_down(
         parts=(written.terms, written.pointer, written.exit),
         is_begun=True,
         read_at=woken.started_at,
+        because=woken.why,
     )
     activations.end(woken, State.DONE, f"It wrote draft {draft.pk}.", now=now, draft=draft)
     notification.note(draft=draft, look_at=None, verdict=Why.DRAFTED.code, not_before=None)

@@ -12,10 +12,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from dialogue import addresses, calling, wake_words
+from dialogue import wake_words
 from dialogue.models import Agent, WakeEvent, WakeHook
 from dialogue.models.wake import EventState, HookKind
-from surfaces import sealing
+from surfaces import addresses, calling, sealing
 from surfaces.errors import BadInput, NotAllowed, StaleState
 from surfaces.models import AuditEvent
 

@@ -25,13 +25,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
 from django.urls import reverse
 
-from dialogue import addresses, calling, wake_words
-from dialogue.calling import Call, Heard
+from dialogue import wake_words
 from dialogue.hooking import resend, send_test, set_hook
 from dialogue.models import Notification, Presence, WakeEvent, WakeHook, WakeTry
 from dialogue.models.agent import Lives
 from dialogue.models.wake import EventState, HookKind
-from surfaces import pausing, sealing
+from surfaces import addresses, calling, pausing, sealing
+from surfaces.calling import Call, Heard
 from surfaces.models import AuditEvent
 
 __all__ = ["Told", "announce", "deliver_due", "resend", "send_test", "set_hook"]

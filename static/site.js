@@ -141,8 +141,8 @@
     toast.textContent = words;
     place.replaceChildren(toast);
   }
-  document.addEventListener("htmx:sendError", () => lost("Not done: the server did not answer. Try again."));
-  document.addEventListener("htmx:timeout", () => lost("Not done: the server took too long. Look before you try again."));
+  document.addEventListener("htmx:sendError", () => lost(document.body.dataset.sayNoAnswer));
+  document.addEventListener("htmx:timeout", () => lost(document.body.dataset.sayTooLong));
 
   // After an act the item may be shorter than where the page was: back to its words.
   document.addEventListener("htmx:afterSettle", ({ target, detail }) => {

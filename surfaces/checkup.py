@@ -12,8 +12,9 @@ from django.db.migrations.executor import MigrationExecutor
 from django_q.models import OrmQ, Schedule
 
 from surfaces import pausing
-from surfaces.models import Account, Draft, Operator
+from surfaces.models import Account, Draft, Operator, Worker
 from surfaces.models.account import BadCredential
+from surfaces.running import Running, running
 
 OVERDUE = timedelta(minutes=2)
 OLDEST_SERVER = 140000  # PostgreSQL 14
@@ -49,6 +50,7 @@ def check_up(*, now: datetime) -> Iterator[Finding]:
     yield _queue(now)
     yield _watcher(now)
     yield _sender(now)
+    yield from (_workers(group) for group in running(Worker.objects.all(), now))
     yield from _accounts()
     for row in pausing.live():
         yield Finding("pause", f"{row}, by {row.by} since {row.since:%d %b %H:%M} UTC")
@@ -111,6 +113,18 @@ def _sender(now: datetime) -> Finding:
         return Finding("sender", f"{late} approved drafts are overdue",
                        "Start one: manage.py deliver.")  # fmt: skip
     return Finding("sender", f"{Draft.objects.under_way().count()} drafts on their way")
+
+
+def _workers(group: Running) -> Finding:
+    """By the same signs of life as home. None is no fault: commands may run now and then."""
+    about = f"{group.kind.label.lower()} processes"
+    if since := group.silent_since:
+        says = f"{len(group.up)} of {group.of} up, silent since {since:%d %b %H:%M:%S} UTC"
+        advice = f"Look at its log, then start it again: {group.start}."
+        return Finding(about, says, advice)
+    if not group.of:
+        return Finding(about, "none runs in a loop")
+    return Finding(about, f"{len(group.up)} of {group.of} up")
 
 
 def _accounts() -> Iterator[Finding]:

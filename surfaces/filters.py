@@ -46,10 +46,11 @@ class Filters:
     author: str = ""
     waiting: bool = False
     words: str = ""
+    within: frozenset[int] | None = None  # accounts somebody may see at all; None is all
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> Filters:
+    def of(cls, given: Mapping[str, str], *, within: frozenset[int] | None = None) -> Filters:
         """Read a query string: `account=3&spam_status=none&q=@ann+tide`."""
         notes: list[str] = []
 
@@ -84,6 +85,7 @@ class Filters:
             author=author,
             waiting=one_of("waiting", ["1"]) == "1",
             words=" ".join(kept),
+            within=within,
             notes=tuple(notes),
         )
 
@@ -111,6 +113,8 @@ class Filters:
         found: dict[str, Q] = {}
         if self.account is not None:
             found["account"] = Q(account=self.account)
+        if self.within is not None:
+            found |= self._within(self.within, has_account=self.account is not None)
         if self.direction:
             ours = self.direction == Direction.OUTGOING
             found["is_ours" if ours else "direction"] = Q(direction=self.direction)
@@ -137,6 +141,16 @@ class Filters:
         elif self.words:
             found["words"] = says(self.words)
         return found
+
+    def _within(self, accounts: frozenset[int], *, has_account: bool) -> dict[str, Q]:
+        """One account has an index in order; of several, each row is looked at."""
+        if len(accounts) == 1 and not has_account:
+            return {"account": Q(account=min(accounts))}
+        return {"within": Q(account__in=sorted(accounts))}
+
+    @property
+    def reaches_nothing(self) -> bool:
+        return self.within is not None and not self.within
 
     @property
     def is_indexed(self) -> bool:

@@ -20,6 +20,7 @@ from django.db.models.functions import Left
 from surfaces.filters import Cursor, Filters
 from surfaces.models import Draft, Message
 from surfaces.models.message import Direction, SpamStatus
+from surfaces.reach import WHOLE, Reach
 
 __all__ = ["Cursor", "Filters", "Page", "news_of", "page", "rows"]
 
@@ -55,6 +56,8 @@ class Page:
 
 def page(filters: Filters, *, before: str = "", after: str = "", size: int = SIZE) -> Page:
     """Return one page: the newest, or what is older or newer than a cursor."""
+    if filters.reaches_nothing:
+        return Page(rows=[], found=0)
     cursor = Cursor.read(before or after)
     backwards = bool(cursor and after and not before)
     look = _Look(filters, cursor, backwards)
@@ -210,7 +213,7 @@ def _row_is(sign: str, cursor: Cursor) -> Func:
     )
 
 
-def news_of(posts: Sequence[Message]) -> dict[int, dict[str, int]]:
+def news_of(posts: Sequence[Message], reach: Reach = WHOLE) -> dict[int, dict[str, int]]:
     """What stands under these posts: ours, spam, and drafts that wait. Two grouped queries."""
     ids = [post.pk for post in posts]
     news: dict[int, dict[str, int]] = {pk: {} for pk in ids}
@@ -226,7 +229,7 @@ def news_of(posts: Sequence[Message]) -> dict[int, dict[str, int]]:
     )
     for pk, stored, ours, spam in counts.values_list("post", "stored", "ours", "spam"):
         news[pk] |= {"stored": stored, "ours": ours, "spam": spam}
-    waiting = Draft.objects.waiting().filter(target__post__in=ids).order_by()
+    waiting = reach.narrow(Draft.objects.waiting()).filter(target__post__in=ids).order_by()
     for pk, count in waiting.values_list("target__post").annotate(Count("pk")):
         news[pk]["waiting"] = count
     return news

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
+from django.utils import timezone
+
+from surfaces import beating
 
 LONGEST_PAUSE = 15.0  # seconds between attempts while the database is away
 
@@ -18,6 +22,8 @@ class LoopingCommand(BaseCommand):
     """A command with `--once`. One JSON line per round that did something."""
 
     every = 1.0  # seconds between steps
+    kind = ""  # of worker: its sign of life is shown on home; "" gives none
+    works = "works"  # what it does while a step takes long
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -41,12 +47,17 @@ class LoopingCommand(BaseCommand):
             for line in self.step() or [self.nothing()]:
                 self.say(line)
             return
-        self._loop()
+        if not self.kind:
+            self._loop(lambda words: None)
+            return
+        with beating.alive(self.kind, clock=timezone.now) as beat:
+            self._loop(beat.doing)
 
-    def _loop(self) -> None:
+    def _loop(self, doing: Callable[[str], None]) -> None:
         pause = self.every
         while not self.ending.is_set():
             try:
+                doing(self.works)
                 for line in self.step():
                     self.say(line)
                 pause = self.every
@@ -55,6 +66,7 @@ class LoopingCommand(BaseCommand):
                 self.say({"error": "the database is away", "kind": type(error).__name__,
                           "again_in_s": pause})  # fmt: skip
                 connection.close()
+            doing("")
             self.ending.wait(pause)
 
     def nothing(self) -> dict[str, Any]:

@@ -9,48 +9,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from django.db.models import Count, Min, QuerySet, Value
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from surfaces import pausing
-from surfaces.models import Account, Draft, Message, Pause, Surface
+from surfaces import pausing, reaching
+from surfaces.desk import kinds, queue
+from surfaces.desk.kinds import Kind
+from surfaces.desk.queue import Waiting
+from surfaces.models import Account, Notice, Operator, Pause, Surface
+from surfaces.reach import Reach
+from surfaces.requests import OperatorRequest
 
-MOST_COUNTED = 1000  # beyond this, "999+" says enough
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """How many of one kind wait for a person, and since when the oldest does."""
-
-    count: int = 0
-    oldest: datetime | None = None
-
-    @property
-    def words(self) -> str:
-        return capped(self.count)
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One line of home: what waits, how much, where to go."""
+    """What waits of one kind, and where to decide on it."""
 
-    label: str
-    icon: str
-    css: str
-    url: str
+    kind: Kind
     waiting: Waiting
-    badge: str = ""
 
     @property
-    def words(self) -> str:
-        return self.waiting.words
-
-    @property
-    def oldest(self) -> datetime | None:
-        return self.waiting.oldest
+    def url(self) -> str:
+        return f"{reverse('surfaces:desk')}?kind={self.kind.name}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +46,7 @@ class Place:
     """One entry of the menu."""
 
     name: str
-    label: str
+    label: StrOrPromise
     icon: str
     key: str
     is_here: bool
@@ -72,40 +60,58 @@ class Place:
 
     @property
     def count_words(self) -> str:
-        return capped(self.count)
+        return queue.capped(self.count)
 
 
 MESSAGE_ACTS = {"answer", "mark_spam", "mark_clean", "unmark", "try_again"}
 DRAFT_ACTS = {
     "approve", "edit", "withdraw", "send_back", "retry", "settle_there", "settle_absent", "retract",
 }  # fmt: skip
+DESK_ACTS = {"desk_rows", "desk_bulk", "desk_undo", "desk_act", "desk_later"}
+ACCOUNT_PAGES = {"account", "change_account", "surface_settings"}
+SETTINGS_PAGES = {
+    *("house_settings", "components", "operators", "new_operator", "operator", "keys", "new_key"),
+    *("notice_rules", "notice_rule", "add_notice_rule"),
+}
 # name, label, icon, key after "g", and the pages that belong to it
 PLACES = [
-    ("home", "Home", "home", "h", set[str]()),
-    ("messages", "Messages", "desk", "m", {"message", *MESSAGE_ACTS}),
-    ("threads", "Threads", "thread", "t", {"thread"}),
-    ("drafts", "Drafts", "pen", "d", {"draft", "new_post", *DRAFT_ACTS}),
-    ("spam_filter", "Spam filter", "spam", "f", set[str]()),
-    ("surfaces", "Surfaces", "surface", "s", {"surface", "account", "change_account"}),
-    ("ledger", "Ledger", "ledger", "l", set[str]()),
+    ("home", gettext_lazy("Home"), "home", "h", set[str]()),
+    ("desk", gettext_lazy("Desk"), "desk", "d", {"desk_item", *DESK_ACTS}),
+    ("messages", gettext_lazy("Messages"), "chat", "m", {"message", *MESSAGE_ACTS}),
+    ("threads", gettext_lazy("Threads"), "thread", "t", {"thread"}),
+    ("drafts", gettext_lazy("Drafts"), "pen", "r", {"draft", "new_post", *DRAFT_ACTS}),
+    ("spam_filter", gettext_lazy("Spam filter"), "spam", "f", {"spam_words"}),
+    ("surfaces", gettext_lazy("Surfaces"), "surface", "s", {"surface", *ACCOUNT_PAGES}),
+    ("ledger", gettext_lazy("Ledger"), "ledger", "l", set[str]()),
+    ("settings", gettext_lazy("Settings"), "gear", "e", SETTINGS_PAGES),
 ]
-TABS = ["home", "messages", "drafts", "threads"]
+TABS = ["home", "desk", "threads"]
+
+
+NOTICES = "notices"
 
 
 class Shell:
     """The frame of a page, for whoever is signed in."""
 
-    def __init__(self, request: HttpRequest) -> None:
+    def __init__(self, request: OperatorRequest) -> None:
+        self._request, self._user = request, request.user
         match = request.resolver_match
         self._here = (match.url_name or "") if match and match.app_name == "surfaces" else ""
 
     @cached_property
     def waiting(self) -> dict[str, Waiting]:
-        return waiting()
+        """By kind. The desk counts its views in the same query and leaves the numbers here."""
+        counted: dict[str, Waiting] | None = getattr(self._request, "waiting", None)
+        return counted if counted is not None else queue.counts(self.reach, also=also(self._user))
+
+    @cached_property
+    def reach(self) -> Reach:
+        return self._user.reach
 
     @cached_property
     def pauses(self) -> list[Pause]:
-        return pausing.live()
+        return reaching.pauses_within(self.reach, pausing.live(), lambda: self.accounts)
 
     @cached_property
     def all_paused(self) -> Pause | None:
@@ -113,7 +119,8 @@ class Shell:
 
     @cached_property
     def accounts(self) -> list[Account]:
-        return list(Account.objects.select_related("surface"))
+        seen: list[Account] | None = getattr(self._user, "accounts_seen", None)
+        return list(Account.objects.select_related("surface")) if seen is None else seen
 
     @cached_property
     def surfaces(self) -> list[Surface]:
@@ -122,24 +129,18 @@ class Shell:
 
     @property
     def suspects_url(self) -> str:
-        return reverse("surfaces:messages") + "?spam_status=suspect"
+        return reverse("surfaces:desk") + "?kind=suspect"
 
     @cached_property
     def needs(self) -> list[Need]:
         """What waits for a person, by kind; only kinds that have something."""
-        drafts, broken = reverse("surfaces:drafts"), [a for a in self.accounts if a.needs_person]
-        trouble = Waiting(len(broken), min((a.state_since for a in broken), default=None))
-        look = [
-            Need("Drafts to review", "pen", "", drafts, self.waiting["waiting"]),
-            Need("Suspect comments", "flag", "wait", self.suspects_url, self.waiting["suspect"]),
-            Need("Failed drafts", "fail", "bad", f"{drafts}?state=failed", self.waiting["failed"]),
-            Need(
-                "Unknown sends", "ask", "info", f"{drafts}?state=unknown",
-                self.waiting["needs_person"], "may be out there",
-            ),
-            Need("Accounts in trouble", "warn", "bad", reverse("surfaces:surfaces"), trouble),
-        ]  # fmt: skip
-        return [need for need in look if need.waiting.count]
+        found = [Need(kind, self.waiting[name]) for name, kind in kinds.kinds().items()]
+        return [need for need in found if need.waiting.count]
+
+    @property
+    def unread(self) -> Waiting:
+        """Notices nobody read yet."""
+        return self.waiting.get(NOTICES, Waiting())
 
     @property
     def total(self) -> int:
@@ -147,20 +148,18 @@ class Shell:
 
     @property
     def total_words(self) -> str:
-        return capped(self.total)
+        return queue.capped(self.total)
 
     @property
     def oldest(self) -> datetime | None:
-        return min((n.oldest for n in self.needs if n.oldest), default=None)
+        return min((n.waiting.oldest for n in self.needs if n.waiting.oldest), default=None)
 
     @cached_property
     def places(self) -> list[Place]:
-        suspects, drafts = self.waiting["suspect"], self.waiting["waiting"]
-        trouble = sum(account.needs_person for account in self.accounts)
+        trouble = self.waiting["account"].count if "account" in self.waiting else 0
         counts: dict[str, Any] = {
-            "messages": {"count": suspects.count, "counted": "suspect"},
-            "drafts": {"count": drafts.count, "counted": "waiting", "is_urgent": True},
-            "surfaces": {"count": trouble, "counted": "in trouble", "is_urgent": True},
+            "desk": {"count": self.total, "counted": _("waiting"), "is_urgent": True},
+            "surfaces": {"count": trouble, "counted": _("in trouble"), "is_urgent": True},
         }
         return [
             Place(
@@ -175,43 +174,17 @@ class Shell:
         by_name = {place.name: place for place in self.places}
         tabs = [by_name[name] for name in TABS]
         is_more = not any(tab.is_here for tab in tabs)
-        return [*tabs, Place(name="more", label="More", icon="more", key="", is_here=is_more)]
+        return [*tabs, Place(name="more", label=_("More"), icon="more", key="", is_here=is_more)]
+
+
+def also(user: Operator) -> dict[str, QuerySet[Notice]]:
+    """What else the frame of a page counts, in the query that counts what waits."""
+    return {NOTICES: Notice.objects.filter(operator=user).unread().within_reach(user)}
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
     """Context processor."""
     user = getattr(request, "user", None)
-    return {"shell": Shell(request)} if user and user.is_authenticated else {}
-
-
-def waiting() -> dict[str, Waiting]:
-    """Everything that waits for a person, by kind, in one query."""
-    parts = [
-        _counted("waiting", Draft.objects.waiting().order_by("pk"), "made_at"),
-        _counted("failed", Draft.objects.failed().order_by("pk"), "made_at"),
-        _counted("needs_person", Draft.objects.needing_person().order_by("pk"), "asked_at"),
-        _counted("suspect", Message.objects.suspect().order_by("created_at", "pk"), "created_at"),
-    ]
-    rows = parts[0].union(*parts[1:], all=True)
-    found = {kind: Waiting(count, oldest) for kind, count, oldest in rows}
-    return {kind: found.get(kind, Waiting()) for kind in KINDS}
-
-
-KINDS = ("waiting", "failed", "needs_person", "suspect")
-
-
-def _counted(kind: str, rows: QuerySet[Any], since: str) -> Any:
-    """Count the first of `rows`, a thousand at most, so that a flood costs nothing here."""
-    oldest = rows.values("pk")[:MOST_COUNTED]
     return (
-        rows.model._default_manager.filter(pk__in=oldest)
-        .order_by()
-        .annotate(of=Value(kind))
-        .values("of")
-        .annotate(n=Count("pk"), oldest=Min(since))
-        .values_list("of", "n", "oldest")
+        {"shell": Shell(cast("OperatorRequest", request))} if user and user.is_authenticated else {}
     )
-
-
-def capped(count: int) -> str:
-    return f"{MOST_COUNTED - 1}+" if count >= MOST_COUNTED else f"{count:,}"

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
 from surfaces.forms import Dressed
 from surfaces.models import Account
+from surfaces.reach import WHOLE, Reach
 
 
 class PostForm(Dressed, forms.Form):
     """Shape only; whether the words may be said is asked where they are written down."""
+
+    def __init__(self, *args: Any, reach: Reach = WHOLE, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = self.fields["account"]
+        rows = Account.objects.select_related("surface")
+        choices.queryset = reach.narrow(rows, account="pk", agent="")  # type: ignore[attr-defined]
 
     account = forms.ModelChoiceField(
         Account.objects.select_related("surface"),

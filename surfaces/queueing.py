@@ -14,6 +14,7 @@ from django.db.models.functions import Left
 from surfaces.errors import BadInput
 from surfaces.models import Draft, Message, Operator
 from surfaces.models.draft import UNDECIDED, State, What
+from surfaces.reach import WHOLE, Reach
 from surfaces.showing import span
 
 SIZE = 50
@@ -54,10 +55,10 @@ class Page:
     note: str = ""
 
 
-def tabs() -> list[Tab]:
+def tabs(reach: Reach = WHOLE) -> list[Tab]:
     """Every tab; those with work say how much, in one query that counts no further than 1,000."""
     parts = [
-        _in_state(name, state).order_by().annotate(tab=Value(name)).values_list("tab")
+        reach.narrow(_in_state(name, state)).order_by().annotate(tab=Value(name)).values_list("tab")
         for name, (_, states, is_counted) in TABS.items()
         for state in states
         if is_counted
@@ -84,11 +85,11 @@ def _held_by(tab: str) -> QuerySet[Draft]:
     return Draft.objects.all() if tab == "all" else Draft.objects.filter(state__in=TABS[tab][1])
 
 
-def page(tab: str, before: str = "", after: str = "") -> Page:
+def page(tab: str, before: str = "", after: str = "", *, reach: Reach = WHOLE) -> Page:
     """One page by key, newest first. Keys are ids, and garbage is no key."""
     note = "" if tab in TABS or not tab else "There is no such state; these are the waiting ones."
     tab = tab if tab in TABS else FIRST
-    rows = _held_by(tab)
+    rows = reach.narrow(_held_by(tab))
     older, newer = _number(before), _number(after)
     start = newer if newer is not None else older
     if newer is not None:
@@ -99,7 +100,7 @@ def page(tab: str, before: str = "", after: str = "") -> Page:
     if newer is not None:
         found.reverse()
     if not found and start is not None:
-        return page(tab)
+        return page(tab, reach=reach)
     has_older = is_full if newer is None else True
     has_newer = start is not None if newer is None else is_full
     return Page(
@@ -131,9 +132,9 @@ def _listed(rows: QuerySet[Draft]) -> QuerySet[Draft]:
     )[: SIZE + 1]
 
 
-def after(draft: Draft) -> Draft | None:
+def after(draft: Draft, reach: Reach = WHOLE) -> Draft | None:
     """The one to decide on next: the oldest that waits behind this one, else the oldest."""
-    waiting = Draft.objects.waiting().exclude(pk=draft.pk).only("pk")
+    waiting = reach.narrow(Draft.objects.waiting()).exclude(pk=draft.pk).only("pk")
     behind = ExpressionWrapper(Q(pk__gt=draft.pk), output_field=BooleanField())
     return waiting.order_by(behind.desc(), "pk").first()
 

@@ -8,7 +8,8 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
-from surfaces import delivery
+from surfaces import delivery, lapsing, noticing
+from surfaces.desk import readers
 from surfaces.models import SignInAttempt, WatchRound
 from surfaces.sender import sender_of_this_thread
 
@@ -22,11 +23,23 @@ def deliver_due() -> int:
     return delivery.deliver_due(sender_of_this_thread(), clock=timezone.now).sent
 
 
+def notice() -> int:
+    """Tell operators what waits. Safe to run twice at once."""
+    return noticing.go_round(clock=timezone.now).told
+
+
+def expire_drafts() -> int:
+    """Withdraw what nobody decided in time, where the house says how long drafts wait."""
+    return lapsing.expire(now=timezone.now())
+
+
 def prune() -> int:
     """Put away what nobody looks at any more."""
     now = timezone.now()
+    noticing.put_away(now)
     WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
     Session.objects.filter(expire_date__lt=now).delete()
+    readers.put_away(now=now)
     SignInAttempt.objects.filter(at__lt=now - ATTEMPTS_KEPT).delete()
     Failure.objects.filter(stopped__lt=now - ROUNDS_KEPT).delete()
     gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()

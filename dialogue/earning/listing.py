@@ -15,6 +15,7 @@ from dialogue.models import Kernel, Presence, Stone
 from dialogue.overview.paging import sheet
 from surfaces.models import AuditEvent
 from surfaces.models.audit import name_of
+from surfaces.reach import WHOLE, Reach
 
 HEAVY = ["presence__agent__persona", "presence__account__sealed_credential",
          "presence__account__cursor"]  # fmt: skip
@@ -45,9 +46,9 @@ class Page:
     older: str
 
 
-def page(agent: str, given: Mapping[str, str]) -> Page:
+def page(agent: str, given: Mapping[str, str], reach: Reach = WHOLE) -> Page:
     """Newest first, of one agent or of all. Two queries."""
-    found = of(agent).select_related("presence__agent", "presence__account", "draft")
+    found = of(agent, reach).select_related("presence__agent", "presence__account", "draft")
     found = found.defer(*HEAVY, "table", "draft__text").annotate(grew_from=GREW_FROM)
     part = sheet(found, {"agent": agent}, given)
     gains = earned(part.rows)
@@ -55,8 +56,12 @@ def page(agent: str, given: Mapping[str, str]) -> Page:
     return Page(rows=rows, newer=part.newer, older=part.older)
 
 
-def of(agent: str) -> QuerySet[Stone]:
-    rows = Stone.objects.all()
+def within(rows: QuerySet[Stone], reach: Reach) -> QuerySet[Stone]:
+    return reach.narrow(rows, account="presence__account", agent="presence__agent__slug")
+
+
+def of(agent: str, reach: Reach = WHOLE) -> QuerySet[Stone]:
+    rows = within(Stone.objects.all(), reach)
     return rows.filter(presence__agent__slug=agent) if agent else rows
 
 
@@ -98,11 +103,12 @@ class Layer:
         return self.nothing
 
 
-def layers(agent: str) -> list[Layer]:
+def layers(agent: str, reach: Reach = WHOLE) -> list[Layer]:
     """Two queries."""
     kernels = Kernel.objects.filter(agent=OuterRef("agent"), is_on=True).order_by()
     last = Stone.objects.filter(presence=OuterRef("pk")).values("chosen_at")[:1]
     rows = Presence.objects.live().filter(agent__settings__lays_stones=True)
+    rows = reach.narrow(rows, agent="agent__slug")
     rows = rows.filter(agent__slug=agent) if agent else rows
     found: list[Any] = list(
         rows.select_related("agent__settings", "account")

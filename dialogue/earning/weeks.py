@@ -12,6 +12,7 @@ from django.db.models.functions import TruncWeek
 from dialogue.earning.listing import Earned, earned, of
 from dialogue.models import Stone
 from dialogue.models.stone import StoneKind
+from surfaces.reach import WHOLE, Reach
 
 WEEKS = 12
 BASE, FULL = 124, 100  # px: where columns stand, and how high 100 % is
@@ -162,12 +163,12 @@ class Picture:
         ]
 
 
-def picture(agent: str, *, now: datetime, zone: tzinfo) -> Picture:
+def picture(agent: str, *, now: datetime, zone: tzinfo, reach: Reach = WHOLE) -> Picture:
     """Three queries. Weeks begin on Monday where the reader is."""
     today = now.astimezone(zone).date()
     first = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     since = datetime.combine(first, time.min, tzinfo=zone)
-    rows = of(agent).filter(chosen_at__gte=since).order_by()
+    rows = of(agent, reach).filter(chosen_at__gte=since).order_by()
     return Picture(_weeks(rows, first, zone), _gains(rows))
 
 

@@ -10,20 +10,21 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, Subquery, Window
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Window
 
 from dialogue.hours import day_of
-from dialogue.models import Activation, Agent, HouseBudget, Notification, Presence
+from dialogue.models import Activation, Agent, HouseBudget, Presence
 from dialogue.models.presence import PresenceQuerySet
 from dialogue.models.settings import VoiceKind
 from dialogue.models.spending import HOUSE, Period
 from dialogue.overview.figures import Bar, Books, bars, books
 from dialogue.overview.standing import Standing, standing
+from dialogue.overview.waits import Waits, waits
 from dialogue.overview.wakings import Waking
 from dialogue.spending import owner_of
-from dialogue.turn_taking import Why
 from surfaces.models import Account, Draft, Pause
 from surfaces.models.draft import DEAD, Judged, State, What
+from surfaces.reach import WHOLE, Reach
 from surfaces.showing import initials
 
 SIZE = 50  # agents on a page
@@ -64,14 +65,20 @@ class Page:
     following: str  # the slug the next page begins after, or ""
 
 
-def page(after: str, pauses: Iterable[Pause], *, midnight: datetime, now: datetime) -> Page:
-    """One page by slug. Six queries."""
-    found = Agent.objects.filter(slug__gt=after).select_related("settings").defer("persona")
-    found = found.prefetch_related("brains")
+def page(
+    found: QuerySet[Agent],
+    pauses: Iterable[Pause],
+    *,
+    midnight: datetime,
+    now: datetime,
+    reach: Reach = WHOLE,
+) -> Page:
+    """The first of these by slug. Six queries."""
+    found = found.select_related("settings").defer("persona").prefetch_related("brains")
     agents = list(found.order_by("slug")[: SIZE + 1])
     is_full, agents = len(agents) > SIZE, agents[:SIZE]
-    spoken, kept = _presences(agents), books([agent.slug for agent in agents], now=now)
-    drafts, house = _drafts(agents, midnight), house_budget()
+    spoken, kept = _presences(agents, reach), books([agent.slug for agent in agents], now=now)
+    drafts, house = _drafts(agents, midnight, reach), house_budget()
     shared = bars(kept, HOUSE, house, now=now)
     pauses = list(pauses)
     rows = []
@@ -107,20 +114,21 @@ def house_budget() -> HouseBudget:
     return HouseBudget.objects.filter(pk=1).first() or HouseBudget()
 
 
-def _presences(agents: Sequence[Agent]) -> dict[int, list[Presence]]:
+def _presences(agents: Sequence[Agent], reach: Reach) -> dict[int, list[Presence]]:
     found: dict[int, list[Presence]] = defaultdict(list)
-    for presence in light(Presence.objects.filter(agent__in=agents)):
+    rows = reach.narrow(Presence.objects.filter(agent__in=agents), agent="")
+    for presence in light(rows):
         found[presence.agent_id].append(presence)
     return found
 
 
-def _drafts(agents: Sequence[Agent], midnight: datetime) -> Counter[tuple[str, str]]:
+def _drafts(agents: Sequence[Agent], midnight: datetime, reach: Reach) -> Counter[tuple[str, str]]:
     """Sent since midnight; waiting and failed, whenever they were written."""
     rows = Draft.objects.filter(agent__in=[agent.slug for agent in agents]).order_by()
     rows = rows.filter(
         Q(state=State.SENT, sent_at__gte=midnight) | Q(state__in=[State.WAITING, State.FAILED])
     )
-    counts = rows.values_list("agent", "state").annotate(count=Count("pk"))
+    counts = reach.narrow(rows).values_list("agent", "state").annotate(count=Count("pk"))
     return Counter({(slug, state): count for slug, state, count in counts})
 
 
@@ -162,30 +170,26 @@ class Verdicts:
         return self.approved / self.judged if self.judged else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Waits:
-    """Unread notifications of one verdict."""
-
-    words: str
-    count: int
-    look_at: datetime | None
-    is_due: bool
-
-
 class One:
     """One agent for its pages. Each part is asked for when a template first looks at it."""
 
     def __init__(
-        self, agent: Agent, pauses: Iterable[Pause], *, midnight: datetime, now: datetime
+        self,
+        agent: Agent,
+        pauses: Iterable[Pause],
+        *,
+        midnight: datetime,
+        now: datetime,
+        reach: Reach = WHOLE,
     ) -> None:
         """`agent` comes with its settings."""
         self.agent, self.midnight, self.now = agent, midnight, now
-        self._pauses = pauses
+        self._pauses, self._reach = pauses, reach
 
     @cached_property
     def presences(self) -> list[Presence]:
         mine = Presence.objects.filter(agent=self.agent).annotate(**_HOUSE_LIMITS)
-        found = list(light(mine))
+        found = list(light(self._reach.narrow(mine, agent="")))
         for presence in found:
             presence.agent = self.agent
         return found
@@ -231,30 +235,35 @@ class One:
 
     @cached_property
     def today(self) -> Today:
-        return _today(self.agent, midnight=self.midnight, now=self.now)
+        return _today(self.agent, midnight=self.midnight, now=self.now, reach=self._reach)
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        return _verdicts(self.agent, now=self.now)
+        return _verdicts(self.agent, now=self.now, reach=self._reach)
 
     @cached_property
     def wakings(self) -> list[Waking]:
-        rows = Activation.objects.filter(agent=self.agent).order_by("-id")[:WAKINGS]
-        return [Waking(row, self.now) for row in rows]
+        rows = Activation.objects.filter(agent=self.agent)
+        rows = self._reach.narrow(rows, account="presence__account", agent="")
+        return [Waking(row, self.now) for row in rows.order_by("-id")[:WAKINGS]]
 
     @cached_property
     def waits(self) -> list[Waits]:
-        return _waits(self.agent, now=self.now)
+        return waits(self.agent, now=self.now, reach=self._reach)
 
 
-def _today(agent: Agent, *, midnight: datetime, now: datetime) -> Today:
-    """Replies are counted as the decision counts them: what waits unsent may leave today."""
+def _today(agent: Agent, *, midnight: datetime, now: datetime, reach: Reach) -> Today:
+    """Replies are counted as the decision counts them: what waits unsent may leave today.
+
+    Those of all accounts, whoever looks: the limit is the agent's.
+    """
+    here = Q() if reach.accounts is None else Q(account__in=reach.accounts)
     begin, end = day_of(now, agent.zone)
     counts_today = Q(sent_at=None) | Q(sent_at__gte=begin)
     found = Draft.objects.by_agent(agent.slug).aggregate(
-        sent=Count("pk", filter=Q(state=State.SENT, sent_at__gte=midnight)),
-        waiting=Count("pk", filter=Q(state=State.WAITING)),
-        failed=Count("pk", filter=Q(state=State.FAILED)),
+        sent=Count("pk", filter=here & Q(state=State.SENT, sent_at__gte=midnight)),
+        waiting=Count("pk", filter=here & Q(state=State.WAITING)),
+        failed=Count("pk", filter=here & Q(state=State.FAILED)),
         replies=Count("pk", filter=Q(what=What.REPLY) & ~Q(state__in=DEAD) & counts_today),
     )
     replies = Bar(
@@ -268,10 +277,11 @@ def _today(agent: Agent, *, midnight: datetime, now: datetime) -> Today:
     return Today(replies=replies, **found)
 
 
-def _verdicts(agent: Agent, *, now: datetime) -> Verdicts:
+def _verdicts(agent: Agent, *, now: datetime, reach: Reach) -> Verdicts:
     """The last ones, and in the same query how many of all lately were a yes."""
     good = Q(judged__in=[Judged.AS_WRITTEN, Judged.EDITED])
-    lately = Draft.objects.by_agent(agent.slug).filter(decided_at__gte=now - LATELY)
+    lately = reach.narrow(Draft.objects.by_agent(agent.slug), agent="")
+    lately = lately.filter(decided_at__gte=now - LATELY)
     rows = (
         lately.exclude(judged="")
         .select_related("target")
@@ -282,30 +292,6 @@ def _verdicts(agent: Agent, *, now: datetime) -> Verdicts:
     last: list[Any] = list(rows[:VERDICTS])
     approved, judged = (last[0].good, last[0].of) if last else (0, 0)
     return Verdicts(last=last, approved=approved, judged=judged)
-
-
-def _waits(agent: Agent, *, now: datetime) -> list[Waits]:
-    rows = Notification.objects.filter(agent=agent).unread().order_by().values_list("verdict")
-    counts = rows.annotate(count=Count("pk"), look_at=Min("look_at")).order_by(
-        F("count").desc(), "verdict"
-    )
-    return [
-        Waits(
-            words=verdict_words(verdict),
-            count=count,
-            look_at=look_at,
-            is_due=look_at is not None and look_at <= now,
-        )
-        for verdict, count, look_at in counts
-    ]
-
-
-def verdict_words(code: str) -> str:
-    """What a verdict's code says; nothing was decided where there is none."""
-    if not code:
-        return "not looked at yet"
-    known = Why.__members__.get(code.upper())
-    return known.value if known else code.replace("_", " ")
 
 
 def free_accounts() -> list[Account]:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.dates import MONTHS
+from django.utils.translation import gettext
+
 from dialogue import budget
 from dialogue.models import AgentSettings, HouseBudget, Spending
 from dialogue.models.spending import HOUSE, Period
@@ -22,6 +25,10 @@ def limit(amount: Decimal) -> str:
     return f"${amount:,.0f}" if amount == int(amount) else money(amount)
 
 
+def _of(used: str, most: str) -> str:
+    return gettext("{used} of {most}").format(used=used, most=most)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bar:
     label: str
@@ -35,8 +42,8 @@ class Bar:
     @property
     def words(self) -> str:
         if not self.unit:
-            return f"{money(self.used)} of {limit(self.most)}"
-        return f"{self.used:,.0f} of {self.most:,.0f}"
+            return _of(money(self.used), limit(self.most))
+        return _of(f"{self.used:,.0f}", f"{self.most:,.0f}")
 
     @property
     def held_words(self) -> str:
@@ -95,7 +102,7 @@ def bars(
                     used=Decimal(getattr(row, what, 0) + held),
                     held=Decimal(held if period == Period.DAY else 0),  # said once is enough
                     most=Decimal(getattr(limits, f"{what}_per_{period}")),
-                    unit="" if what == "money" else "tokens",
+                    unit="" if what == "money" else gettext("tokens"),
                     until=budget.resets_at(period, now),
                 )
             )
@@ -103,7 +110,9 @@ def bars(
 
 
 def _label(what: str, period: str, now: datetime) -> str:
-    month = f"{budget.periods(now)[Period.MONTH]:%B}"
+    month = str(MONTHS[budget.periods(now)[Period.MONTH].month])
     if what == "money":
-        return "Today" if period == Period.DAY else month
-    return "Tokens today" if period == Period.DAY else f"Tokens in {month}"
+        return gettext("Today") if period == Period.DAY else month
+    if period == Period.DAY:
+        return gettext("Tokens today")
+    return gettext("Tokens in {month}").format(month=month)

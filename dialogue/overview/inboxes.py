@@ -11,9 +11,10 @@ from django.db.models.functions import Left
 
 from dialogue.models import Agent, Notification
 from dialogue.models.notification import UNREAD, Outcome
-from dialogue.overview.agents import verdict_words
 from dialogue.overview.paging import sheet
+from dialogue.overview.waits import verdict_words
 from surfaces.models.message import ReplyStatus
+from surfaces.reach import WHOLE, Reach
 
 EXCERPT = 280
 FAILED = Q(message__reply_status=ReplyStatus.FAILED)
@@ -76,11 +77,12 @@ class Page:
     older: str
 
 
-def page(agent: Agent, given: Mapping[str, str], *, now: datetime) -> Page:
+def page(agent: Agent, given: Mapping[str, str], *, now: datetime, reach: Reach = WHOLE) -> Page:
     """Newest first, of one tab. One query."""
     tab = given.get("show", "")
     tab = tab if tab in TABS else ""
     found = _light(Notification.objects.filter(TABS[tab][1], agent=agent))
+    found = reach.narrow(found, account="presence__account", agent="")
     part = sheet(found, {"show": tab}, given)
     return Page(
         tab=tab, rows=[Row(row, now) for row in part.rows], newer=part.newer, older=part.older

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext_noop
+
 from dialogue.models import Activation, Step
 from dialogue.models.activation import Purpose, State
 from dialogue.overview.figures import money
 from dialogue.overview.paging import sheet
+from surfaces.reach import WHOLE, Reach
 from surfaces.showing import span
 
 CSS = {
@@ -22,6 +25,13 @@ CSS = {
 }
 LINE = 140  # characters of a step that are shown at once
 TEXTS = {"system": "What it was told to be", "shown": "What it was shown"}
+# Steps and their facts, as they are kept; pages tell them.
+NAMES = (
+    gettext_noop("asked"), gettext_noop("answered"), gettext_noop("failed"),
+    gettext_noop("checked"), gettext_noop("wrote"), gettext_noop("request"),
+    gettext_noop("finish"), gettext_noop("counted"), gettext_noop("style"), gettext_noop("model"),
+    gettext_noop("yes"), gettext_noop("no"), gettext_noop("nothing"),
+)  # fmt: skip
 DOTS = {"failed": "fail", "answered": "done", "wrote": "done", "checked": "done"}
 
 
@@ -114,12 +124,13 @@ class Page:
     older: str
 
 
-def page(given: Mapping[str, str], *, now: datetime) -> Page:
+def page(given: Mapping[str, str], *, now: datetime, reach: Reach = WHOLE) -> Page:
     """Newest first, of one agent or in one state where that is asked for. One query."""
     asked = {name: given.get(name, "").replace("\0", "") for name in ("agent", "state")}
     found = Activation.objects.select_related("agent", "presence__account").defer(
         "agent__persona", "presence__account__sealed_credential", "presence__account__cursor"
     )
+    found = reach.narrow(found, account="presence__account", agent="agent__slug")
     if asked["agent"]:
         found = found.filter(agent__slug=asked["agent"])
     if asked["state"] in State.values:

@@ -7,7 +7,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from dialogue.models import Activation, Agent
+from dialogue import presences
+from dialogue.models import Activation
 from dialogue.models.activation import State
 from dialogue.overview import wakings
 from surfaces.requests import OperatorRequest
@@ -16,10 +17,11 @@ from surfaces.requests import OperatorRequest
 @require_safe
 def activations(request: OperatorRequest) -> HttpResponse:
     given = {name: str(value) for name, value in request.GET.items()}
+    reach = request.user.reach
     shown = {
-        "page": wakings.page(given, now=timezone.now()),
+        "page": wakings.page(given, now=timezone.now(), reach=reach),
         "agent": given.get("agent", "")[:64],
-        "agents": dict(Agent.objects.order_by("slug").values_list("slug", "name")),
+        "agents": dict(presences.agents_within(reach).values_list("slug", "name")),
         "state": given.get("state", ""),
         "states": State.choices,
     }
@@ -33,7 +35,9 @@ def activation(request: OperatorRequest, pk: int) -> HttpResponse:
     )
     heavy = ["agent__persona", "notification__message__raw_json", "notification__message__search",
              "presence__account__sealed_credential", "presence__account__cursor"]  # fmt: skip
-    found = get_object_or_404(rows.defer(*heavy), pk=pk)
+    reach = request.user.reach
+    rows = reach.narrow(rows.defer(*heavy), account="presence__account", agent="agent__slug")
+    found = get_object_or_404(rows, pk=pk)
     shown = {
         "waking": wakings.Waking(found, timezone.now()),
         "row": found,

@@ -16,6 +16,6 @@ from surfaces.requests import OperatorRequest
 def agent_inbox(request: OperatorRequest, slug: str) -> HttpResponse:
     shown = frame(request, slug, "inbox")
     given = {name: str(value) for name, value in request.GET.items()}
-    page = inboxes.page(shown["agent"], given, now=timezone.now())
+    page = inboxes.page(shown["agent"], given, now=timezone.now(), reach=request.user.reach)
     tabs = [(name, label, name == page.tab) for name, (label, _) in inboxes.TABS.items()]
     return render(request, "dialogue/agent_inbox.html", shown | {"page": page, "tabs": tabs})

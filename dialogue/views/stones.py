@@ -7,8 +7,9 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from dialogue import presences
 from dialogue.earning import drawing, listing, weeks
-from dialogue.models import Activation, Agent, Stone
+from dialogue.models import Activation, Stone
 from dialogue.models.activation import Purpose
 from dialogue.models.stone import MOST_TRIES
 from surfaces.models import AuditEvent
@@ -22,13 +23,14 @@ HEAVY = [*listing.HEAVY, "thread__raw_json", "thread__search", "draft__challenge
 @require_safe
 def stones(request: OperatorRequest) -> HttpResponse:
     given = {name: str(value).replace("\0", "") for name, value in request.GET.items()}
-    agents = dict(Agent.objects.order_by("slug").values_list("slug", "name"))
+    reach = request.user.reach
+    agents = dict(presences.agents_within(reach).values_list("slug", "name"))
     agent = given["agent"] if given.get("agent") in agents else ""
     zone = timezone.get_current_timezone()
     shown = {
-        "page": listing.page(agent, given),
-        "picture": weeks.picture(agent, now=timezone.now(), zone=zone),
-        "layers": listing.layers(agent),
+        "page": listing.page(agent, given, reach),
+        "picture": weeks.picture(agent, now=timezone.now(), zone=zone, reach=reach),
+        "layers": listing.layers(agent, reach),
         "agents": agents.items(),
         "agent": agent,
     }
@@ -40,7 +42,7 @@ def stone(request: OperatorRequest, pk: int) -> HttpResponse:
     rows = Stone.objects.select_related(
         "presence__agent", "presence__account__surface", "draft__message", "thread", "kernel"
     )
-    found = get_object_or_404(rows.defer(*HEAVY), pk=pk)
+    found = get_object_or_404(listing.within(rows.defer(*HEAVY), request.user.reach), pk=pk)
     shown = {
         "stone": found,
         "draw": drawing.draw(found),

@@ -21,6 +21,7 @@ from dialogue.views.settings import said_of
 from surfaces import toasts
 from surfaces.doors import may_manage
 from surfaces.errors import RuleBroken
+from surfaces.history import Change, History
 from surfaces.requests import OperatorRequest
 from surfaces.views.acting import sentences
 
@@ -32,7 +33,7 @@ def agent_voice(request: OperatorRequest, slug: str) -> HttpResponse:
 
 @may_manage
 def _change(request: OperatorRequest, slug: str) -> HttpResponse:
-    found = agent_of(slug)
+    found = agent_of(request, slug)
     form = VoiceForm(tuning.values_of(found), request.POST)
     moved: tuple[str, ...] = ()
     if form.is_valid():
@@ -43,7 +44,7 @@ def _change(request: OperatorRequest, slug: str) -> HttpResponse:
             )  # fmt: skip
         except ChangedMeanwhile as error:
             moved = error.fields
-            form = form.second_look(tuning.values_of(agent_of(slug)), moved)
+            form = form.second_look(tuning.values_of(agent_of(request, slug)), moved)
         except RuleBroken as error:
             form.add_error(None, str(error))
         else:
@@ -60,7 +61,7 @@ def _change(request: OperatorRequest, slug: str) -> HttpResponse:
 @require_POST
 @may_manage
 def add_brain(request: OperatorRequest, slug: str) -> HttpResponse:
-    found, form = agent_of(slug), BrainForm(request.POST, prefix="new")
+    found, form = agent_of(request, slug), BrainForm(request.POST, prefix="new")
 
     def add() -> str:
         made = tuning.add_brain(found, **form.new(), by=request.user.actor)
@@ -125,7 +126,7 @@ def _brain(pk: int) -> Brain:
 @may_manage
 def try_voice(request: OperatorRequest, slug: str) -> HttpResponse:
     """Write a sample and show it. It may take as long as the voice does."""
-    made = sampling.sample(agent_of(slug), by=request.user.actor, clock=timezone.now)
+    made = sampling.sample(agent_of(request, slug), by=request.user.actor, clock=timezone.now)
     return _page(request, slug, sample=made)
 
 
@@ -146,6 +147,7 @@ def _page(
     found = shown["agent"]
     last = changes.last_of(found)
     form = form or VoiceForm(tuning.values_of(found))
+    form.history = last
     shown |= {
         "form": form,
         "sample": sample,
@@ -158,8 +160,8 @@ def _page(
 
 
 def _brains(
-    agent: Agent, last: list[changes.Change], refused: BrainForm | None
-) -> list[tuple[Brain, BrainForm, changes.Change | None]]:
+    agent: Agent, last: History, refused: BrainForm | None
+) -> list[tuple[Brain, BrainForm, Change | None]]:
     """Each model with its form and the change that last touched its key."""
     found = []
     for brain in agent.brains.all():

@@ -15,17 +15,18 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dialogue import addresses, waking
+from dialogue import waking
 from dialogue.models import Agent, WakeEvent, WakeHook, WakeTry
-from dialogue.models.wake import EventState, HookKind
+from dialogue.models.wake import EventState, HookKind, WakeEventQuerySet
 from dialogue.overview.paging import Sheet, number, sheet
 from dialogue.views.agents import agent_of, frame
-from surfaces import toasts
+from surfaces import addresses, toasts
 from surfaces.doors import may_decide, may_manage
 from surfaces.errors import RuleBroken
 from surfaces.forms import HANDLE, Dressed
 from surfaces.models import AuditEvent
 from surfaces.models.audit import name_of
+from surfaces.reach import Reach
 from surfaces.requests import OperatorRequest
 from surfaces.views.acting import sentences
 
@@ -83,7 +84,7 @@ def set_hook(request: OperatorRequest, slug: str) -> HttpResponse:
     """Show the page itself, not a redirect: a secret that we made is on this answer only."""
     if request.method != "POST":  # a link of that answer was followed
         return redirect(f"{reverse('dialogue:wake', args=[slug])}?{request.GET.urlencode()}")
-    agent, form = agent_of(slug), HookForm(request.POST)
+    agent, form = agent_of(request, slug), HookForm(request.POST)
     if not form.is_valid():
         return _page(request, slug, form=form, status=422)
     try:
@@ -102,7 +103,8 @@ def set_hook(request: OperatorRequest, slug: str) -> HttpResponse:
 @require_POST
 @may_decide
 def send_test(request: OperatorRequest, slug: str) -> HttpResponse:
-    hook = get_object_or_404(WakeHook.objects.select_related("agent"), agent__slug=slug)
+    agent = agent_of(request, slug)
+    hook = get_object_or_404(WakeHook.objects.select_related("agent"), agent=agent)
     with sentences(request):
         waking.send_test(hook, by=request.user.actor, now=timezone.now())
         toasts.say(request, "A test is on its way. What comes of it stands in the log.")
@@ -112,9 +114,8 @@ def send_test(request: OperatorRequest, slug: str) -> HttpResponse:
 @require_POST
 @may_decide
 def resend(request: OperatorRequest, slug: str, pk: int) -> HttpResponse:
-    event = get_object_or_404(
-        WakeEvent.objects.select_related("hook__agent"), pk=pk, hook__agent__slug=slug
-    )
+    rows = _within(WakeEvent.objects.select_related("hook__agent"), request.user.reach)
+    event = get_object_or_404(rows, pk=pk, hook__agent=agent_of(request, slug))
     with sentences(request):
         waking.resend(event, by=request.user.actor, now=timezone.now())
         toasts.say(request, "It is delivered again, under the same id.")
@@ -145,7 +146,7 @@ def _page(
         "origin": addresses.origin_of(hook.url) if hook else "",
         "form": form or _form_of(hook),
         "new_secret": secret,
-        "page": _log(agent, request.GET),
+        "page": _log(agent, request.GET, request.user.reach),
         "allows_private": settings.WAKE_PRIVATE_ADDRESSES,
         "tries": len(waking.WAITS) + 1,
         "lines": AuditEvent.objects.about(agent).filter(action__startswith="wake.")[:LINES],
@@ -155,26 +156,34 @@ def _page(
 
 
 def _row(request: OperatorRequest, slug: str, pk: int, *, oob: bool = False) -> HttpResponse:
-    agent = agent_of(slug)
-    event = get_object_or_404(_shown(agent), pk=pk)
+    agent = agent_of(request, slug)
+    event = get_object_or_404(_shown(agent, request.user.reach), pk=pk)
     shown = {"agent": agent, "event": event, "oob": oob}
     return render(request, "dialogue/_wake_event.html", shown)
 
 
-def _shown(agent: Agent) -> QuerySet[WakeEvent]:
+def _within(events: WakeEventQuerySet, reach: Reach) -> WakeEventQuerySet:
+    """A test is about no account."""
+    if reach.accounts is None:
+        return events
+    return events.filter(Q(account=None) | Q(account__in=sorted(reach.accounts)))
+
+
+def _shown(agent: Agent, reach: Reach) -> QuerySet[WakeEvent]:
     """With what a row shows: its account, its last tries, and whether it moves just now."""
     now = timezone.now()
     moves = Q(state=EventState.WAITING, hook__is_on=True)
     moves &= Q(not_before__gt=now - WATCHED, not_before__lt=now + SOON)
     tries = Prefetch("log", queryset=WakeTry.objects.order_by("-id")[:TRIES], to_attr="last_tries")
     events = WakeEvent.objects.filter(hook__agent=agent).select_related("account", "hook")
+    events = _within(events, reach)
     heavy = ["account__sealed_credential", "account__cursor", "hook__sealed_secret"]
     fresh = ExpressionWrapper(moves, output_field=BooleanField())
     return events.annotate(moves=fresh).defer(*heavy).prefetch_related(tries)
 
 
-def _log(agent: Agent, given: Mapping[str, str]) -> Sheet[WakeEvent]:
+def _log(agent: Agent, given: Mapping[str, str], reach: Reach) -> Sheet[WakeEvent]:
     """One page by key; beyond either end, the newest."""
-    page = sheet(_shown(agent), {}, given, size=SIZE)
+    page = sheet(_shown(agent, reach), {}, given, size=SIZE)
     is_beyond = not page.rows and ("before" in given or "after" in given)
-    return sheet(_shown(agent), {}, {}, size=SIZE) if is_beyond else page
+    return sheet(_shown(agent, reach), {}, {}, size=SIZE) if is_beyond else page

@@ -11,27 +11,19 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import (
-    CharField,
-    Count,
-    DateTimeField,
-    IntegerField,
-    Min,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-)
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.models import Q, QuerySet, Subquery
 from django.utils import timezone
 
 from surfaces.desk.asked import SOON, Asked, rows_of
 from surfaces.desk.kinds import Kind, Line, kinds
 from surfaces.desk.readers import with_readers
 from surfaces.models import DeskItem, Operator
-from surfaces.models.desk import DeskItemQuerySet, Risk
+from surfaces.models.desk import DeskItemQuerySet
 from surfaces.reach import Reach
 
-SIZE = 50
+SIZE = 30
 MOST_COUNTED = 1000  # beyond this, "999+" says enough
 ORDER = {
     "": ("since", "pk"),
@@ -206,65 +198,55 @@ def rows_for(items: Iterable[DeskItem]) -> list[Row]:
 
 
 def counts(
-    reach: Reach, now: datetime | None = None, *, also: Mapping[str, QuerySet[Any]] | None = None
+    reach: Reach,
+    now: datetime | None = None,
+    *,
+    views: Sequence[Asked] = (),
+    also: Mapping[str, QuerySet[Any]] | None = None,
 ) -> dict[str, Waiting]:
     """What waits, by kind, in one query that reads at most a thousand of each.
 
-    `also` names rows of other tables to count on the way.
+    `views` are counted as "view 0", "view 1" …; `also` names rows of other tables.
     """
-    return _counts([], reach, now or timezone.now(), also or {})[0]
+    now = now or timezone.now()
+    others: dict[str, QuerySet[Any]] = {
+        f"view {number}": within(each, reach, now) for number, each in enumerate(views)
+    }
+    others |= also or {}
+    given: dict[str, Any] = {
+        "kinds": [*kinds()], "now": now, "soon": now + SOON, "most": MOST_COUNTED,
+        "accounts": None if reach.accounts is None else sorted(reach.accounts),
+        "agents": None if reach.agents is None else ["", *sorted(reach.agents)],
+    }  # fmt: skip
+    parts = [_only_counted(name, rows) for name, rows in others.items()]
+    sql = " UNION ALL ".join([COUNTS, *(part for part, _ in parts)])
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [given[name] for name in GIVEN] + [p for _, ps in parts for p in ps])
+        found = {name: Waiting(*facts) for name, *facts in cursor.fetchall()}
+    return {name: found.get(name, Waiting()) for name in [*kinds(), *others]}
 
 
-def counts_and_views(
-    views: Sequence[Asked],
-    reach: Reach,
-    now: datetime,
-    *,
-    also: Mapping[str, QuerySet[Any]] | None = None,
-) -> tuple[dict[str, Waiting], list[int]]:
-    """What waits, by kind, and how many each of these views holds, in one query."""
-    return _counts(views, reach, now, also or {})
+GIVEN = ["kinds", "now", "soon", "now", "accounts", "accounts", "agents", "agents", "most"]
+COUNTS = """
+SELECT k.kind, c.* FROM unnest(%s::text[]) AS k(kind), LATERAL (
+    SELECT count(*), min(since), min(expires_at) FILTER (WHERE expires_at > %s),
+        count(*) FILTER (WHERE risk = 2), count(*) FILTER (WHERE expires_at <= %s)
+    FROM (
+        SELECT since, expires_at, risk FROM desk_items
+        WHERE kind = k.kind AND (later_until IS NULL OR later_until <= %s)
+            AND (%s::bigint[] IS NULL OR account_id = ANY(%s::bigint[]))
+            AND (%s::text[] IS NULL OR agent = ANY(%s::text[]))
+        ORDER BY since, id LIMIT %s
+    ) few
+) c"""
 
 
-def _counts(
-    views: Sequence[Asked], reach: Reach, now: datetime, also: Mapping[str, QuerySet[Any]]
-) -> tuple[dict[str, Waiting], list[int]]:
-    rows = reach.narrow(DeskItem.objects.in_sight(now))
-    parts = [_counted(name, rows.filter(kind=name), now) for name in kinds()]
-    parts += [
-        _counted(f"view {number}", within(each, reach, now), now)
-        for number, each in enumerate(views)
-    ]
-    parts += [_only_counted(name, others) for name, others in also.items()]
-    found = {name: Waiting(*facts) for name, *facts in parts[0].union(*parts[1:], all=True)}
-    held = [found.get(f"view {number}", Waiting()).count for number in range(len(views))]
-    return {name: found.get(name, Waiting()) for name in [*kinds(), *also]}, held
-
-
-def _counted(kind: str, rows: DeskItemQuerySet, now: datetime) -> Any:
-    some = rows.order_by("since", "pk").values("pk")[:MOST_COUNTED]
-    return _told(
-        kind,
-        DeskItem.objects.filter(pk__in=some),
-        oldest=Min("since"),
-        soonest=Min("expires_at", filter=Q(expires_at__gt=now)),
-        high=Count("pk", filter=Q(risk=Risk.HIGH)),
-        expiring=Count("pk", filter=Q(expires_at__lte=now + SOON)),
-    )
-
-
-def _only_counted(name: str, rows: QuerySet[Any]) -> Any:
-    some = rows.order_by().values("pk")[:MOST_COUNTED]
-    never, none = Value(None, DateTimeField()), Value(0, IntegerField())
-    model = rows.model._default_manager
-    return _told(
-        name, model.filter(pk__in=some), oldest=never, soonest=never, high=none, expiring=none
-    )
-
-
-def _told(name: str, rows: QuerySet[Any], **facts: Any) -> Any:
-    named = rows.annotate(of=Value(name, CharField())).values("of")
-    return named.annotate(n=Count("pk"), **facts).order_by().values_list("of", "n", *facts)
+def _only_counted(name: str, rows: QuerySet[Any]) -> tuple[str, list[Any]]:
+    try:
+        sql, values = rows.order_by().values("pk")[:MOST_COUNTED].query.sql_with_params()
+    except EmptyResultSet:  # nothing is within reach
+        return "SELECT %s, 0, NULL, NULL, 0, 0", [name]
+    return f"SELECT %s, count(*), NULL, NULL, 0, 0 FROM ({sql}) few", [name, *values]  # noqa: S608
 
 
 def count(asked: Asked, reach: Reach, now: datetime) -> int:

@@ -249,6 +249,10 @@ class Message(models.Model):
                 fields=["fingerprint", "seen_at"],
                 condition=~Q(fingerprint=""),
             ),
+            # For what other thresholds would make of what was read lately (`spam.LEAST`).
+            models.Index(
+                name="message_scored", fields=["-seen_at"], condition=Q(spam_score__gte=0.1)
+            ),
             # For search.
             GinIndex(name="message_search", fields=["search"]),
         ]

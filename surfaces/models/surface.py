@@ -70,14 +70,18 @@ class Surface(models.Model):
         return self.reader.traits
 
     @property
-    def budgets(self) -> tuple[Limit, ...]:
-        """What we allow ourselves here.
+    def documented(self) -> tuple[Limit, ...]:
+        """The limits the service itself names.
 
         The documented table speaks of the service's own address. A server
         elsewhere says its limits itself, in its answers.
         """
-        is_documented = self.base_url in {"", self.traits.base_url}
-        table = {limit.bucket: limit for limit in self.traits.limits if is_documented}
+        return self.traits.limits if self.base_url in {"", self.traits.base_url} else ()
+
+    @property
+    def budgets(self) -> tuple[Limit, ...]:
+        """What we allow ourselves here."""
+        table = {limit.bucket: limit for limit in self.documented}
         for bucket, (most, seconds) in self.limits.items():
             table[bucket] = Limit(bucket, most, timedelta(seconds=seconds))
         return tuple(table.values())

@@ -1,4 +1,4 @@
-"""The desk: the queue, one item beside it, and every act on it."""
+"""The desk: one item with all that is needed to decide on it, and every act."""
 
 from __future__ import annotations
 
@@ -13,48 +13,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from surfaces import house, pages, toasts
-from surfaces.desk import deciding, kinds, queue, readers, saved
-from surfaces.desk.asked import AGES, ORDERS, RISKS, Asked
+from surfaces import house, toasts
+from surfaces.desk import deciding, kinds, queue, readers
+from surfaces.desk.asked import Asked
 from surfaces.desk.deciding import LATER, Named, Outcome
 from surfaces.desk.kinds import Given
 from surfaces.doors import may_decide
 from surfaces.errors import BadInput, RuleBroken
 from surfaces.models import DeskItem
 from surfaces.requests import OperatorRequest
-from surfaces.views.acting import sentences
-
-
-@require_safe
-def desk(request: OperatorRequest) -> HttpResponse:
-    """The queue; what stands beside it is fetched when it is needed."""
-    asked, now = Asked.of(request.GET.dict()), timezone.now()
-    return render(request, "surfaces/desk/desk.html", _queue(request, asked, now))
-
-
-@require_safe
-def rows(request: OperatorRequest) -> HttpResponse:
-    """The queue alone, or what follows it."""
-    asked, now = Asked.of(request.GET.dict()), timezone.now()
-    part = "_more" if request.GET.get("after") else "_queue"
-    return render(request, f"surfaces/desk/{part}.html", _queue(request, asked, now))
-
-
-def _queue(request: OperatorRequest, asked: Asked, now: Any) -> dict[str, Any]:
-    reach, views = request.user.reach, saved.views_of(request.user)
-    request.waiting, numbers = queue.counts_and_views(  # type: ignore[attr-defined]
-        [asked, *(view.asked for view in views)], reach, now, also=pages.also(request.user)
-    )
-    after = request.GET.get("after", "")
-    page = queue.page(asked, reach, now, after, reader=request.user)
-    return {
-        "page": page, "asked": asked, "query": urlencode(asked.query()), "now": now,
-        "total": queue.capped(numbers[0]),
-        "views": [(view, queue.capped(n)) for view, n in zip(views, numbers[1:], strict=True)],
-        "kinds": [(kind, request.waiting[kind.name]) for kind in kinds.kinds().values()],  # type: ignore[attr-defined]
-        "orders": ORDERS, "risks": RISKS, "ages": AGES, "later": LATER,
-        "current": request.GET.get("current", ""),
-    }  # fmt: skip
 
 
 @require_safe
@@ -146,25 +113,6 @@ def bulk(request: OperatorRequest) -> HttpResponse:
     shown = {"summed": summed, "outcomes": outcomes, "query": _query(request)}
     page = "_outcomes" if request.htmx else "outcomes"
     return render(request, f"surfaces/desk/{page}.html", shown | {"oob": bool(request.htmx)})
-
-
-@require_POST
-def save_view(request: OperatorRequest) -> HttpResponse:
-    asked = Asked.of(dict(parse_qsl(request.POST.get("query", ""))))
-    with sentences(request):
-        is_shared = request.POST.get("shared") == "1"
-        row = saved.save(request.user, request.POST.get("name", ""), asked, is_shared=is_shared)
-        toasts.say(request, f"Saved as {row.name}.")
-    return redirect(f"{reverse('surfaces:desk')}?{urlencode(asked.query())}")
-
-
-@require_POST
-def remove_view(request: OperatorRequest, pk: int) -> HttpResponse:
-    with sentences(request):
-        again = saved.remove(request.user, pk)
-        toasts.say(request, f"Removed the view {again['name']}.",
-                   undo=reverse("surfaces:save_view"), **again)  # fmt: skip
-    return redirect("surfaces:desk")
 
 
 # ── shared ────────────────────────────────────────────────────────────────

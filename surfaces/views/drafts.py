@@ -18,6 +18,7 @@ from surfaces.models import Draft
 from surfaces.models.draft import State, What
 from surfaces.post_form import PostForm
 from surfaces.requests import OperatorRequest
+from surfaces.views.acting import back
 
 WATCHED = timedelta(minutes=10)  # how long an open page asks whether it has left
 WHY = ["Off topic", "Repeats us", "Wrong fact", "Tone"]
@@ -26,13 +27,14 @@ WHY = ["Off topic", "Repeats us", "Wrong fact", "Tone"]
 @require_safe
 def drafts(request: OperatorRequest) -> HttpResponse:
     given = {name: str(value) for name, value in request.GET.items()}
-    page = queueing.page(given.get("state", ""), given.get("before", ""), given.get("after", ""))
-    return render(request, "surfaces/drafts.html", {"page": page, "tabs": queueing.tabs()})
+    reach, place = request.user.reach, (given.get("before", ""), given.get("after", ""))
+    page = queueing.page(given.get("state", ""), *place, reach=reach)
+    return render(request, "surfaces/drafts.html", {"page": page, "tabs": queueing.tabs(reach)})
 
 
 @require_safe
 def draft(request: OperatorRequest, pk: int) -> HttpResponse:
-    row = _get(pk)
+    row = _get(request, pk)
     if request.htmx and request.GET.get("seen") == row.state:
         return HttpResponse(status=204)  # the page asks again and again until it has left
     if request.htmx and row.state == State.SENT:
@@ -113,7 +115,8 @@ def retract(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @may_decide
 def new_post(request: OperatorRequest) -> HttpResponse:
-    form = PostForm(request.POST or None, initial={"account": request.GET.get("account")})
+    asked = {"account": request.GET.get("account")}
+    form = PostForm(request.POST or None, initial=asked, reach=request.user.reach)
     if request.method == "POST" and form.is_valid():
         try:
             made = drafting.compose(
@@ -141,28 +144,30 @@ class Trouble:
     is_late: bool = False
 
 
-def _get(pk: int) -> Draft:
+def _get(request: OperatorRequest, pk: int) -> Draft:
     rows = Draft.objects.select_related("account__surface", "target__post", "message")
     heavy = [f"{name}__{column}" for name in ("target", "target__post", "message")
              for column in ("raw_json", "search")]  # fmt: skip
-    return get_object_or_404(rows.defer(*heavy), pk=pk)
+    return get_object_or_404(request.user.reach.narrow(rows.defer(*heavy)), pk=pk)
 
 
 def _act(
     request: OperatorRequest, pk: int, verb: Verb, done: str, typed: dict[str, str] | None = None
 ) -> HttpResponse:
     """Try the verb; say what came of it, or what somebody else decided before."""
-    row, now = _get(pk), timezone.now()
+    row, now = _get(request, pk), timezone.now()
     try:
         verb(row, request.user.actor, now)
     except (StaleState, IllegalMove) as error:
-        row = _get(pk)
+        row = _get(request, pk)
         words = queueing.decided_before(row, request.user.actor, now) or str(error)
         return _shown(request, row, Trouble(words, is_late=True), typed, status=409)
     except RuleBroken as error:
-        return _shown(request, _get(pk), Trouble(str(error)), typed, status=422)
+        return _shown(request, _get(request, pk), Trouble(str(error)), typed, status=422)
     toasts.say(request, f"{done} {_when(row)}".strip())
-    return _shown(request, _get(pk)) if request.htmx else redirect("surfaces:draft", pk)
+    if request.htmx:
+        return _shown(request, _get(request, pk))
+    return back(request, "surfaces:draft", pk)
 
 
 def _when(row: Draft) -> str:
@@ -200,7 +205,7 @@ def _shown(
         "steps": timeline.of_draft(row),
         "can_retract": delivery.can_retract(row),
         "candidates": queueing.candidates(row) if is_lost else [],
-        "following": queueing.after(row),
+        "following": queueing.after(row, request.user.reach),
         "reasons": WHY,
         "limit": queueing.text_limit(row),
         "length": row.account.surface.traits.length(row.text),

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from surfaces import seen_lines
 from surfaces.models import AuditEvent
 from surfaces.models.audit import AuditQuerySet
 from surfaces.requests import OperatorRequest
-
-PAGE = 50
 
 
 @require_safe
 def ledger(request: OperatorRequest) -> HttpResponse:
     asked = {name: _asked(request.GET, name) for name in ("actor", "action", "subject")}
-    lines, page = _page(_narrowed(asked), request.GET)
-    shown = {"lines": lines, "page": page, "asked": asked, "is_filtered": any(asked.values())}
+    given = request.GET
+    sheet = seen_lines.sheet(
+        _narrowed(asked),
+        request.user,
+        before=_number(given, "before"),
+        after=_number(given, "after"),
+    )
+    shown = {
+        "lines": sheet.rows,
+        "page": _page(sheet, given),
+        "asked": asked,
+        "is_filtered": any(asked.values()),
+    }
     return render(request, "surfaces/ledger.html", shown)
 
 
@@ -44,25 +55,14 @@ class Page:
 
     newer: str
     older: str
+    looked_back_to: datetime | None
 
 
-def _page(lines: AuditQuerySet, given: QueryDict) -> tuple[list[AuditEvent], Page]:
-    """One page by key: as fast at the far end as at the near one."""
-    before, after = _number(given, "before"), _number(given, "after")
-    if after is not None:
-        rows = list(lines.filter(pk__gt=after).order_by("pk")[: PAGE + 1])
-        has_newer, has_older = len(rows) > PAGE, True
-        rows = rows[:PAGE][::-1]
-    else:
-        older = lines if before is None else lines.filter(pk__lt=before)
-        rows = list(older.order_by("-pk")[: PAGE + 1])
-        has_newer, has_older = before is not None, len(rows) > PAGE
-        rows = rows[:PAGE]
-    if not rows:
-        return rows, Page("", "")
-    return rows, Page(
-        newer=_query(given, after=rows[0].pk) if has_newer else "",
-        older=_query(given, before=rows[-1].pk) if has_older else "",
+def _page(sheet: seen_lines.Sheet, given: QueryDict) -> Page:
+    return Page(
+        newer=_query(given, after=sheet.newer) if sheet.newer is not None else "",
+        older=_query(given, before=sheet.older) if sheet.older is not None else "",
+        looked_back_to=sheet.looked_back_to,
     )
 
 

@@ -8,13 +8,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from surfaces import drafting, judging, listing, toasts
+from surfaces import drafting, judging, listing, toasts, undoing
 from surfaces.doors import may_decide
 from surfaces.errors import RuleBroken
 from surfaces.filters import NONE, Filters
 from surfaces.models import Message
 from surfaces.models.draft import What
-from surfaces.models.message import Direction, Kind, ReplyStatus, SpamStatus
+from surfaces.models.message import Direction, Kind, MessageQuerySet, ReplyStatus, SpamStatus
 from surfaces.requests import OperatorRequest
 from surfaces.views.acting import back, sentences
 from surfaces.views.threads import thread_page
@@ -38,7 +38,7 @@ CHOICES = [  # name, label, what nothing chosen means, values with their words
 @require_safe
 def messages(request: OperatorRequest) -> HttpResponse:
     given = {name: str(value) for name, value in request.GET.items()}
-    filters = Filters.of(given)
+    filters = Filters.of(given, within=request.user.reach.accounts)
     page = listing.page(filters, before=given.get("before", ""), after=given.get("after", ""))
     asked = filters.query()
     shown = {
@@ -52,7 +52,7 @@ def messages(request: OperatorRequest) -> HttpResponse:
 
 @require_safe
 def message(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Message.objects.only("post_id"), pk=pk)
+    found = get_object_or_404(_within(request, Message.objects.only("post_id")), pk=pk)
     return redirect(f"{reverse('surfaces:thread', args=[found.post_id])}?message={pk}#m{pk}")
 
 
@@ -71,9 +71,9 @@ def mark_clean(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @may_decide
 def unmark(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Message.objects.defer("raw_json", "search"), pk=pk)
+    found = get_object_or_404(_within(request, Message.objects.defer("raw_json", "search")), pk=pk)
     with sentences(request):
-        judging.unmark(found, by=request.user.actor, now=timezone.now())
+        undoing.unmark(found, by=request.user.actor, now=timezone.now())
         toasts.say(request, f"Undone. The filter’s own word on {_name(found)} stands again.")
     return _judged(request, found)
 
@@ -81,7 +81,7 @@ def unmark(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @may_decide
 def try_again(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Message.objects.defer("raw_json", "search"), pk=pk)
+    found = get_object_or_404(_within(request, Message.objects.defer("raw_json", "search")), pk=pk)
     with sentences(request):
         drafting.try_again(found, by=request.user.actor, now=timezone.now())
         toasts.say(request, f"The comment by {_name(found)} has ten fresh tries.")
@@ -89,7 +89,7 @@ def try_again(request: OperatorRequest, pk: int) -> HttpResponse:
 
 
 def _mark(request: OperatorRequest, pk: int, *, is_spam: bool) -> HttpResponse:
-    found = get_object_or_404(Message.objects.defer("raw_json", "search"), pk=pk)
+    found = get_object_or_404(_within(request, Message.objects.defer("raw_json", "search")), pk=pk)
     with sentences(request):
         judging.mark(found, is_spam=is_spam, by=request.user.actor, now=timezone.now())
         said = "spam; drafts for it are withdrawn" if is_spam else "clean; it may be answered"
@@ -109,7 +109,7 @@ def _judged(request: OperatorRequest, found: Message) -> HttpResponse:
 @may_decide
 def answer(request: OperatorRequest, pk: int) -> HttpResponse:
     rows = Message.objects.select_related("account__surface").defer("raw_json", "search")
-    found = get_object_or_404(rows, pk=pk)
+    found = get_object_or_404(_within(request, rows), pk=pk)
     text = request.POST.get("text", "")
     what = What.COMMENT if found.is_post else What.REPLY
     try:
@@ -123,6 +123,10 @@ def answer(request: OperatorRequest, pk: int) -> HttpResponse:
     toasts.say(request, f"Written down for {_name(found)}. It waits for a person.")
     place = reverse("surfaces:thread", args=[found.post_id])
     return redirect(f"{place}?message={pk}#draft-{draft.pk}")
+
+
+def _within(request: OperatorRequest, rows: MessageQuerySet) -> MessageQuerySet:
+    return request.user.reach.narrow(rows, agent="")
 
 
 def _name(found: Message) -> str:

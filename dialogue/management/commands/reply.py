@@ -17,6 +17,7 @@ WHOLE = 10  # every so many rounds, also what nobody waits for
 
 class Command(LoopingCommand):
     help = "Answer what awaits an answer, wake agents elsewhere, lay stones. Loops unless --once."
+    kind, works = "replier", "writes answers"
     number = 0
 
     def add_arguments(self, parser: Any) -> None:

@@ -14,6 +14,7 @@ from surfaces.sender import Sender
 
 class Command(LoopingCommand):
     help = "Send approved drafts, each at most once. Loops unless --once."
+    kind, works = "sender", "sends"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

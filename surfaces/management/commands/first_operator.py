@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -10,9 +9,7 @@ from django.db import connection, transaction
 
 from surfaces.models import AuditEvent, Operator
 from surfaces.models.operator import Role
-
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that looks like something else
-GROUPS, SIZE = 4, 5  # 20 letters of 31: 99 bits
+from surfaces.operators import one_time_password
 
 
 class Command(BaseCommand):
@@ -34,7 +31,7 @@ class Command(BaseCommand):
 
 
 def _made() -> str:
-    password = _password()
+    password = one_time_password()
     operator = Operator.objects.create_superuser(
         "admin", password=password, role=Role.ADMIN, has_first_password=True
     )
@@ -43,15 +40,10 @@ def _made() -> str:
 
 
 def _renewed(operator: Operator) -> str:
-    password = _password()
+    password = one_time_password()
     operator.set_password(password)
     operator.save(update_fields=["password"])
     AuditEvent.objects.record(
         "operator.got_first_password", actor="command:first_operator", subject=operator
     )
     return password
-
-
-def _password() -> str:
-    groups = ("".join(secrets.choice(LETTERS) for _ in range(SIZE)) for _ in range(GROUPS))
-    return "-".join(groups)

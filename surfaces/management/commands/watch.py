@@ -13,6 +13,7 @@ from surfaces.models import WatchRound
 
 class Command(LoopingCommand):
     help = "Read accounts: what is new is stored once and judged. Loops unless --once."
+    kind, works = "watcher", "reads accounts"
 
     def step(self) -> list[dict[str, Any]]:
         worker = f"{socket.gethostname()[:60]}:{os.getpid()}"
