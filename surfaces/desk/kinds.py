@@ -74,7 +74,7 @@ class Kind:
     css: str = ""
     load: Callable[[Iterable[int]], Mapping[int, Any]]  # light rows for the queue, by id
     line: Callable[[Any, DeskItem], Line]
-    get: Callable[[int], Any]  # one whole row, or None
+    get: Callable[[int], Any]  # one whole row with `account_id`, maybe `agent`; or None
     template: str
     context: Callable[[Any, datetime], dict[str, Any]]
     title: Callable[[Any], str]

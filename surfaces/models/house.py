@@ -81,6 +81,11 @@ class House(models.Model):
     def thresholds(self) -> Thresholds:
         return Thresholds(self.suspect_from, self.spam_from)
 
+    @property
+    def time_to_undo(self) -> timedelta:
+        """How long approved words can be called back before they leave."""
+        return timedelta(seconds=self.undo_seconds)
+
     def drafts_wait_until(self, now: datetime) -> datetime | None:
         """When a draft that begins to wait now expires; None: it waits for ever."""
         return now + timedelta(hours=self.drafts_wait_hours) if self.drafts_wait_hours else None

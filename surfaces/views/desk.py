@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -22,6 +21,7 @@ from surfaces.doors import may_decide
 from surfaces.errors import BadInput, RuleBroken
 from surfaces.models import DeskItem
 from surfaces.requests import OperatorRequest
+from surfaces.views.acting import back
 
 
 @require_safe
@@ -89,6 +89,8 @@ def undo(request: OperatorRequest) -> HttpResponse:
         outcomes.append(_undone(request, key, act_name, given))
     for each in outcomes[:3]:
         toasts.say(request, each.words) if each.is_done else toasts.refuse(request, each.words)
+    if (page := request.POST.get("next", "")) and not page.startswith(reverse("surfaces:desk")):
+        return back(request, "surfaces:desk")  # undone from another page: there again
     if len(outcomes) == 1 and outcomes[0].is_done:
         kind, pk = outcomes[0].named
         return redirect(f"{reverse('surfaces:desk_item', args=[kind, pk])}?{_query(request)}")
@@ -153,7 +155,7 @@ def _asked(request: OperatorRequest) -> Asked:
 
 
 def _given(request: OperatorRequest) -> Given:
-    delay = timedelta(seconds=house.current().undo_seconds)
+    delay = house.current().time_to_undo
     return Given(by=request.user.actor, now=timezone.now(), posted=request.POST.dict(), delay=delay)
 
 

@@ -8,16 +8,18 @@ from datetime import datetime, timedelta
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from surfaces import delivery, drafting, pausing, queueing, surroundings, timeline, toasts
+from surfaces import delivery, drafting, house, pausing, queueing, surroundings, timeline, toasts
 from surfaces.doors import may_decide
 from surfaces.errors import BadInput, IllegalMove, RuleBroken, StaleState
 from surfaces.models import Draft
 from surfaces.models.draft import State, What
 from surfaces.post_form import PostForm
 from surfaces.requests import OperatorRequest
+from surfaces.showing import span
 from surfaces.views.acting import back
 
 WATCHED = timedelta(minutes=10)  # how long an open page asks whether it has left
@@ -46,8 +48,10 @@ def draft(request: OperatorRequest, pk: int) -> HttpResponse:
 @may_decide
 def approve(request: OperatorRequest, pk: int) -> HttpResponse:
     digest, seen = _posted(request, "digest"), _posted(request, "seen")
+    delay = house.current().time_to_undo
     return _act(request, pk, lambda row, by, now: drafting.approve(
-        row, digest=digest, seen=seen, by=by, now=now), "Approved.")  # fmt: skip
+        row, digest=digest, seen=seen, by=by, now=now, delay=delay), "Approved.",
+        undo="draft:approve")  # fmt: skip
 
 
 @require_POST
@@ -72,7 +76,9 @@ def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
             raise BadInput("Rejecting needs a reason. Choose one or write your own.")
         drafting.withdraw(row, why=why, by=by, now=now)
 
-    return _act(request, pk, take_back, "Withdrawn. It will not be sent.", {"why": why})
+    return _act(
+        request, pk, take_back, "Withdrawn. It will not be sent.", {"why": why}, undo="draft:reject"
+    )
 
 
 @require_POST
@@ -80,14 +86,17 @@ def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
 def send_back(request: OperatorRequest, pk: int) -> HttpResponse:
     note = _posted(request, "note")
     return _act(request, pk, lambda row, by, now: drafting.send_back(
-        row, note=note, by=by, now=now), "Sent back with your note.", {"note": note})  # fmt: skip
+        row, note=note, by=by, now=now), "Sent back with your note.", {"note": note},
+        undo="draft:send_back")  # fmt: skip
 
 
 @require_POST
 @may_decide
 def retry(request: OperatorRequest, pk: int) -> HttpResponse:
+    delay = house.current().time_to_undo
     return _act(request, pk, lambda row, by, now: drafting.retry(
-        row, by=by, now=now), "Retried, with ten more tries.")  # fmt: skip
+        row, by=by, now=now, delay=delay), "Retried, with ten more tries.",
+        undo="failed:retry")  # fmt: skip
 
 
 @require_POST
@@ -101,8 +110,10 @@ def settle_there(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @may_decide
 def settle_absent(request: OperatorRequest, pk: int) -> HttpResponse:
+    delay = house.current().time_to_undo
     return _act(request, pk, lambda row, by, now: drafting.settle_absent(
-        row, by=by, now=now), "Settled: it was not there.")  # fmt: skip
+        row, by=by, now=now, delay=delay), "Settled: it was not there.",
+        undo="unknown:settle_absent")  # fmt: skip
 
 
 @require_POST
@@ -152,9 +163,17 @@ def _get(request: OperatorRequest, pk: int) -> Draft:
 
 
 def _act(
-    request: OperatorRequest, pk: int, verb: Verb, done: str, typed: dict[str, str] | None = None
+    request: OperatorRequest,
+    pk: int,
+    verb: Verb,
+    done: str,
+    typed: dict[str, str] | None = None,
+    undo: str = "",
 ) -> HttpResponse:
-    """Try the verb; say what came of it, or what somebody else decided before."""
+    """Try the verb; say what came of it, or what somebody else decided before.
+
+    `undo` names the desk's act that it is, where that can be taken back.
+    """
     row, now = _get(request, pk), timezone.now()
     try:
         verb(row, request.user.actor, now)
@@ -164,18 +183,23 @@ def _act(
         return _shown(request, row, Trouble(words, is_late=True), typed, status=409)
     except RuleBroken as error:
         return _shown(request, _get(request, pk), Trouble(str(error)), typed, status=422)
-    toasts.say(request, f"{done} {_when(row)}".strip())
+    words, (kind, _, act) = f"{done} {_when(row, now)}".strip(), undo.partition(":")
+    way_back = {"undo": reverse("surfaces:desk_undo"), "what": f"{kind}-{pk}:{act}"} if undo else {}
+    toasts.say(request, words, **way_back)
     if request.htmx:
         return _shown(request, _get(request, pk))
     return back(request, "surfaces:draft", pk)
 
 
-def _when(row: Draft) -> str:
+def _when(row: Draft, now: datetime) -> str:
     """When words that were just let go will leave."""
     if row.state != State.APPROVED:
         return ""
     held = pausing.reasons(row.account, row.agent)
-    return "It waits: sending is paused." if held else "It leaves now."
+    if held:
+        return "It waits: sending is paused."
+    wait = row.not_before - now if row.not_before else timedelta()
+    return f"It leaves in {span(wait)}." if wait >= timedelta(seconds=1) else "It leaves now."
 
 
 def _unchanged(row: Draft, digest: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from surfaces.sender import Sender
 from tests.browser.at_work import put_to_work
 from tests.browser.places import launching
 from tests.factories import make_operator
+from tests.worlds import World
 
 PATIENCE = 20_000  # ms; a machine that tests with all its cores is slow to answer
 expect.set_options(timeout=PATIENCE)
@@ -51,15 +53,28 @@ def mira(transactional_db: None) -> Operator:
     return make_operator(username="mira", role="admin", first_name="Mira", last_name="Kovač")
 
 
-@pytest.fixture
-def demo(transactional_db: None) -> None:
+def make_demo() -> None:
     call_command("demo", stdout=io.StringIO())
+
+
+def make_demo_at_work() -> None:
+    make_demo()
+    put_to_work()
+
+
+DEMO = World("demo", make_demo)
+DEMO_AT_WORK = World("demo_at_work", make_demo_at_work)
+
+
+@pytest.fixture
+def demo(request: pytest.FixtureRequest, transactional_db: None) -> None:
+    (DEMO_AT_WORK if "gabriel" in request.fixturenames else DEMO).lay_out()
 
 
 @pytest.fixture
 def gabriel(demo: None) -> Agent:
     """An agent at work in the demo."""
-    return put_to_work()
+    return Agent.objects.get(slug="gabriel")
 
 
 @pytest.fixture
@@ -124,7 +139,7 @@ def page_of_mira(visit: Visit, mira: Operator, demo: None) -> Callable[..., Page
 
 @pytest.fixture
 def deliver(transactional_db: None) -> Iterator[Callable[[], Carried]]:
-    """What the sending process does, once."""
-    sender = Sender()
-    yield lambda: deliver_due(sender, clock=timezone.now)
+    """What the sending process does, once, when the time to undo is over."""
+    sender, undo = Sender(), timedelta(seconds=11)
+    yield lambda: deliver_due(sender, clock=lambda: timezone.now() + undo)
     connection.close()  # with it goes the sender's lock

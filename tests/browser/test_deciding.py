@@ -16,7 +16,7 @@ def item(page):
 def test_an_approved_draft_leaves_and_stands_in_the_thread_as_ours(page_of_mira, waiting, deliver):
     page = page_of_mira(f"/drafts/{waiting.pk}/")
     page.get_by_role("button", name="Approve").click()
-    expect(page.locator(".toast")).to_contain_text("Approved. It leaves now.")
+    expect(page.locator(".toast")).to_contain_text("Approved. It leaves in 10 s.")
     expect(item(page).locator(".badge.ours")).to_have_text("approved")
     expect(page.locator(".side [aria-current]")).to_have_text(re.compile(r"Drafts\s*2 waiting"))
     assert deliver().sent == 1

@@ -6,7 +6,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from surfaces import tending
 from surfaces.budgets import credential_holder
+from surfaces.changes import marks_of, told
 from surfaces.models import Account, Allowance, AuditEvent, Pause, Surface, WatchRound
 from tests.factories import NOON, make_account, make_operator, make_surface
 
@@ -17,6 +19,11 @@ pytestmark = pytest.mark.django_db
 def admin(client: Client) -> Client:
     client.force_login(make_operator(username="ada", role="admin"))
     return client
+
+
+def seen(account: Account) -> str:
+    """What the page of this account says that a person saw."""
+    return told(marks_of(tending.account_values(account)))
 
 
 def html(client: Client, name: str, *args: Any) -> str:
@@ -95,7 +102,8 @@ def test_a_credential_we_lost_the_key_for_does_not_break_the_page(desk: Client):
 def test_administrators_change_settings_and_the_ledger_says_from_what_to_what(admin: Client):
     account = make_account()
     response = admin.post(
-        reverse("surfaces:change_account", args=[account.pk]), {"every": 30, "mode": "shadow"}
+        reverse("surfaces:change_account", args=[account.pk]),
+        {"every": 30, "mode": "shadow", "seen": seen(account)},
     )
     assert response.status_code == 302
     account.refresh_from_db()
@@ -109,7 +117,7 @@ def test_saving_without_a_change_writes_no_line(admin: Client):
     account = make_account()
     admin.post(
         reverse("surfaces:change_account", args=[account.pk]),
-        {"every": 5, "mode": "review", "is_on": "on"},
+        {"every": 5, "mode": "review", "is_on": "on", "seen": seen(account)},
     )
     assert not AuditEvent.objects.called("account.changed").exists()
 
@@ -120,7 +128,7 @@ def test_a_value_out_of_bounds_is_refused_with_its_bounds(admin: Client):
         reverse("surfaces:change_account", args=[account.pk]), {"every": 0, "mode": "review"}
     )
     assert response.status_code == 422
-    assert "Enter 1 to 1440 minutes" in response.content.decode()
+    assert "Enter 1 to 1,440 minutes" in response.content.decode()
     account.refresh_from_db()
     assert account.every == 5
 

@@ -28,7 +28,7 @@ def test_approving_names_what_was_seen_and_says_it_leaves(desk):
     response = do(desk, draft, "approve", digest=draft.digest())
     assert response.url == page_of(draft)
     assert state(draft) == "approved"
-    assert "Approved. It leaves now." in text(desk.get(response.url))
+    assert "Approved. It leaves in 10 s." in text(desk.get(response.url))
 
 
 def test_words_that_changed_since_are_not_approved(desk, noon):
@@ -99,7 +99,7 @@ def test_htmx_swaps_the_whole_draft_and_brings_the_toast(desk):
     page = text(desk.post(f"/drafts/{draft.pk}/approve", given, **HTMX))
     assert page.lstrip().startswith('<article id="item"')
     assert 'hx-swap-oob="true"' in page
-    assert "Approved. It leaves now." in page
+    assert "Approved. It leaves in 10 s." in page
     assert "<html" not in page
 
 

@@ -161,15 +161,6 @@ def test_learning_moves_the_verdict():
     assert verdicts["a"].score > 0.4 > verdicts["b"].score
 
 
-def test_quality_compares_the_filter_with_people():
-    judging.mark(make_message(spam_status="spam"), is_spam=True, by=MIRA, now=NOON)
-    judging.mark(make_message(spam_status="suspect"), is_spam=False, by=MIRA, now=NOON)
-    judging.mark(make_message(), is_spam=True, by=MIRA, now=NOON)
-    quality = judging.quality()
-    assert (quality.caught, quality.wrong, quality.missed, quality.right) == (1, 1, 1, 0)
-    assert (quality.precision, quality.recall) == (0.5, 0.5)
-
-
 def test_a_sent_reply_stays_when_its_comment_becomes_spam():
     draft = make_draft(state="failed")
     Draft.objects.filter(pk=draft.pk).update(state="sent", sent_at=NOON)

@@ -4,9 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from surfaces import judging
 from surfaces.models import AuditEvent
-from tests.factories import NOON, make_message
 
 pytestmark = pytest.mark.django_db
 
@@ -86,27 +84,3 @@ def test_a_far_page_is_found_by_key_and_not_by_counting(desk: Client, django_ass
     last = AuditEvent.objects.order_by("pk")[5].pk
     html = page(desk, f"?before={last}")
     assert html.count("<tr>") == 6
-
-
-# ── the spam filter's page ────────────────────────────────────────────────
-
-
-def spam_page(client: Client) -> str:
-    response = client.get(reverse("surfaces:spam_filter"))
-    assert response.status_code == 200
-    return response.content.decode()
-
-
-def test_without_decisions_the_page_says_how_it_starts(desk: Client):
-    assert "No decision yet" in spam_page(desk)
-
-
-def test_the_filter_is_compared_with_the_operators(desk: Client):
-    for status, is_spam in (("suspect", True), ("suspect", True), ("suspect", False), (None, True)):
-        message = make_message(content="win free coins <b>now</b>", spam_status=status)
-        judging.mark(message, is_spam=is_spam, by="operator:mira", now=NOON)
-    html = spam_page(desk)
-    assert "67 % was spam (precision)" in html
-    assert "67 % (recall)" in html
-    assert "4 decisions" in html
-    assert "<b>now</b>" not in html

@@ -83,7 +83,7 @@ def test_a_message_that_names_itself_stands_under_the_post():
 
 def test_the_page_that_holds_a_message_is_found_from_the_message():
     places = tree.lay_out(((pk, None) for pk in range(2, 1202)), post=POST)
-    page = tree.cut(places, around=700)
+    page = tree.cut(places, around=700, most=500)
     assert 700 in {place.pk for place in page.places}
     assert (page.before, page.after) == (500, 200)
     assert page.earlier == 2

@@ -164,3 +164,10 @@ def test_strange_words_in_the_query_string_are_left_out():
     assert (asked.kind, asked.risk, asked.account) == ("", "", "")
     assert "\0" not in asked.q
     assert len(asked.q) <= 120
+
+
+def test_who_reaches_nothing_counts_nothing_in_views_either():
+    make_draft()
+    nothing = Reach(accounts=frozenset(), agents=frozenset())
+    numbers = queue.counts(nothing, NOON, views=[EVERYTHING, Asked(risk="high")])
+    assert {waiting.count for waiting in numbers.values()} == {0}

@@ -1,0 +1,87 @@
+"""A kind is registered from outside; the ground floor shows what it does not know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from surfaces.desk import kinds
+from surfaces.desk.kinds import Act, Given, Kind, Line
+from tests.factories import make_account
+
+pytestmark = pytest.mark.django_db
+DONE: list[tuple[int, str]] = []
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    pk: int
+    account_id: int
+    agent: str = "tideline"
+
+
+def launch(row: ToolCall, given: Given) -> str:
+    DONE.append((row.pk, given.by))
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM desk_items WHERE kind = 'tool_call' AND item_id = %s", [row.pk])
+    return "Allowed, once."
+
+
+KINDS = [
+    Kind(
+        name="tool_call",
+        label="Tool call",
+        short="Tool call",
+        plural="Tool calls",
+        icon="tool",
+        load=lambda ids: {pk: pk for pk in ids},
+        line=lambda row, item: Line(
+            who="tideline", place="hub", author="", said=item.words, whys=("First use today.",)
+        ),
+        get=lambda pk: ToolCall(pk, 1),
+        template="surfaces/desk/_nothing.html",
+        context=lambda row, now: {},
+        title=lambda row: "tideline asks for hub.search",
+        decided=lambda row, me, now: "Allowed.",
+        steps=lambda row: [],
+        acts=(Act(name="allow", label="Allow", key="a", verb=launch),),
+    )
+]
+
+
+@pytest.fixture
+def tool_call(settings):
+    settings.DESK_KINDS = [*settings.DESK_KINDS, f"{__name__}.KINDS"]
+    kinds.kinds.cache_clear()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT desk_put('tool_call', 7, %s, 'tideline', %s, NULL, 0, '', 'hub.search')",
+            [make_account().pk, timezone.now()],
+        )
+    yield
+    kinds.kinds.cache_clear()
+
+
+def test_a_floor_above_adds_its_kind_and_the_desk_shows_counts_and_decides_it(
+    tool_call, desk, operator
+):
+    page = desk.get("/desk/").content.decode()
+    assert "hub.search" in page
+    assert "First use today." in page
+    assert "tideline asks for hub.search" in desk.get("/desk/tool_call/7/").content.decode()
+    assert "Tool call" in desk.get("/").content.decode()
+    desk.post("/desk/tool_call/7/allow")
+    assert [(7, operator.actor)] == DONE
+    assert "hub.search" not in desk.get("/desk/").content.decode()
+
+
+def test_every_registered_kind_has_a_name_of_its_own_and_one_primary_act():
+    found = kinds.kinds()
+    assert len(found) == 7
+    for name, kind in found.items():
+        assert name == kind.name
+        assert kind.acts
+        assert len({act.name for act in kind.acts}) == len(kind.acts)
