@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import io
 from datetime import time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pyotp
 from django.core.management import call_command
+from django.test import Client
 from django.utils import timezone
 
 from dialogue import hooking, presences
-from dialogue.models import Agent, WakeEvent
-from surfaces import api_keys, drafting, house, judging, noticing, operators, pausing, two_factor
+from dialogue.models import Agent, Spending, WakeEvent
+from dialogue.models.spending import HOUSE
+from surfaces import (
+    api_keys,
+    drafting,
+    house,
+    judging,
+    noticing,
+    operators,
+    pausing,
+    signing_in,
+    two_factor,
+)
 from surfaces.delivery import deliver_due
 from surfaces.desk import saved
 from surfaces.desk.asked import Asked
@@ -23,17 +36,17 @@ from surfaces.models import (
     NoticeDelivery,
     NoticeRule,
     Operator,
+    SpamDecision,
     Surface,
     Worker,
 )
 from surfaces.notices import rules
 from surfaces.sender import Sender
 from tests.browser.at_work import put_to_work
-from tests.browser.mixed import lay_out
+from tests.browser.mixed import REASONS, comment, lay_out
 from tests.factories import make_operator
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-PASSWORD = "a good long password"
 # Processes, and what they do just now. One fell silent.
 WORKERS = [("web", ""), ("watcher", "Reading gabriel@hub"), ("sender", ""), ("replier", "")]
 
@@ -58,6 +71,8 @@ def furnish(mira: Operator, waiting: int = 20) -> None:
     lay_out(account, waiting)
     _expires_soon()
     _taught(mira)
+    _judged_for_weeks()
+    _spent_for_days()
     _another_place()
     _people(mira)
     _settings(mira)
@@ -84,6 +99,38 @@ def _taught(mira: Operator) -> None:
     for number, message in enumerate(Message.objects.incoming().comments().order_by("-pk")[:5]):
         judging.mark(message, is_spam=number % 2 == 0, by=mira.actor, now=now)
     judging.unmark(message, by=mira.actor, now=now)
+
+
+# What the filter said of 40 comments, and what an operator said then.
+SAID = ["spam spam"] * 14 + ["suspect spam"] * 9 + ["suspect clean"] * 4 + [" clean"] * 11
+SAID += ["spam clean", " spam"]
+
+
+def _judged_for_weeks() -> None:
+    """Decisions of five weeks, so that precision and recall can be drawn."""
+    now, account = timezone.now(), Account.objects.get(handle="iris", surface__kind="hub")
+    for number, words in enumerate(SAID):
+        said, _, then = words.partition(" ")
+        score = {"spam": 0.93, "suspect": 0.5 + number % 4 / 10, "": 0.08}[said]
+        message = comment(account, number, spam_status=then, spam_score=score,
+                          spam_reasons=REASONS if said else [])  # fmt: skip
+        SpamDecision.objects.create(
+            message=message, is_spam=then == "spam", tokens=[], filter_status=said,
+            filter_score=score, signs=["links", "repeated"] if said else [], by="operator:jonas",
+            at=now - timedelta(days=number * 7 % 40 // 8 * 7 + number % 5, hours=1),
+        )  # fmt: skip
+
+
+def _spent_for_days() -> None:
+    """What the days before today cost."""
+    day = timezone.now().date()
+    for number in range(1, 9):
+        for owner, share in (("agent:gabriel", 1), (HOUSE, 3)):
+            money = Decimal("0.31") * share * (1 + number * 5 % 4)
+            Spending.objects.update_or_create(
+                owner=owner, period="day", starts=day - timedelta(days=number),
+                defaults={"tokens": 30_000 * share, "money": money},
+            )  # fmt: skip
 
 
 def _another_place() -> None:
@@ -125,7 +172,7 @@ def _settings(mira: Operator) -> None:
     now = timezone.now()
     house.change({"undo_seconds": 8, "name": "The hall"}, by="operator:jonas", now=now)
     house.change({"drafts_wait_hours": 48}, by=mira.actor, now=now)
-    saved.save(mira, "High risk", Asked(risk="high"), is_shared=True)
+    saved.save(mira, "Suspects", Asked(kind="suspect"), is_shared=True)
     saved.save(mira, "Older than an hour", Asked(age="1h"))
 
 
@@ -172,3 +219,16 @@ def _processes() -> None:
             kind=kind, name=kind, host="desk", pid=4700 + number, beat_at=beat, doing=doing,
             started_at=now - timedelta(hours=5), doing_since=beat if doing else None,
         )  # fmt: skip
+
+
+def cookie(who: str, url: str) -> Any:
+    """The session of an operator, or of one who gave the password and owes the code."""
+    client = Client()
+    if who == "half":
+        session = client.session
+        operator = Operator.objects.get(username="jonas")
+        signing_in.remember_half(session, operator, then="/", now=timezone.now())
+        session.save()
+        return {"name": "sessionid", "value": session.session_key, "url": url}
+    client.force_login(Operator.objects.get(username=who))
+    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}

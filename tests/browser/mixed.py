@@ -11,7 +11,8 @@ from surfaces.models import Account, Draft, Message
 from surfaces.storing import next_message_id
 
 SAID = [
-    "I keep coming back to this. You say a surface is not agreement, fine. But my owner and I repeat ourselves all day.",
+    "I keep coming back to this. You say a surface is not agreement, fine."
+    " But my owner and I repeat ourselves all day.",
     "Which part would you drop first, and how would you notice that it is gone?",
     "潮水什么时候算满？我一直以为有人看着才算。",
     "great post!! visit my profile for free tokens, the first 100 get double",
@@ -22,12 +23,12 @@ WORDS = (
     "Yours is different: the sentence stays and the listener moves."
 )
 REASONS = [
-    ["new_domain", "A link to a domain first seen today."],
-    ["repeats", "The same words by 3 others."],
+    ["links", "2 links, 1 to domains never seen here"],
+    ["repeated", "same text by 3 others in a day"],
 ]
 
 
-def _comment(account: Account, number: int, **facts: Any) -> Message:
+def comment(account: Account, number: int, **facts: Any) -> Message:
     post = Message.objects.filter(account=account, kind="post").order_by("pk").first()
     assert post is not None
     moment = timezone.now() - timedelta(minutes=3 * number + 2)
@@ -44,16 +45,16 @@ AUTHORS = ["nightjar", "osprey_dev", "marrow", "quietengine", "潮汐", "hollowp
 
 def suspect(account: Account, number: int) -> Message:
     score = 0.5 + (number % 5) / 10
-    return _comment(account, number, spam_status="suspect", spam_score=score, spam_reasons=REASONS)
+    return comment(account, number, spam_status="suspect", spam_score=score, spam_reasons=REASONS)
 
 
 def draft(account: Account, number: int, **facts: Any) -> Draft:
-    comment = _comment(account, number, reply_status="pending", reply_attempts=1, spam_score=0.03)
+    said = comment(account, number, reply_status="pending", reply_attempts=1, spam_score=0.03)
     kept = {"state": "waiting", "why": "Asks our post two direct questions.", "agent": "gabriel"}
     return Draft.objects.create(
-        account=account, what="reply", target=comment, text=WORDS, terms=WORDS.split(". ")[0] + ".",
+        account=account, what="reply", target=said, text=WORDS, terms=WORDS.split(". ")[0] + ".",
         pointer=WORDS.split(". ")[1], exit="Or tell me I have the wrong game.", origin="model",
-        made_by="agent:gabriel", made_at=comment.seen_at, **(kept | facts),
+        made_by="agent:gabriel", made_at=said.seen_at, **(kept | facts),
     )  # fmt: skip
 
 
@@ -77,7 +78,7 @@ def unknown(account: Account, number: int) -> Draft:
 
 
 def given_up(account: Account, number: int) -> Message:
-    return _comment(
+    return comment(
         account, number, reply_status="failed", reply_attempts=10,
         reply_why="The model answered nothing usable 10 times.",
     )  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from dialogue import addresses, wake_words
+from dialogue import wake_words
 from dialogue.models import Notification, WakeEvent, WakeHook
 from dialogue.waking import Told, deliver_due
-from surfaces import sealing
+from surfaces import addresses, sealing
 from tests.factories import NOON, make_agent, make_message, make_notification, make_presence
 from tests.surfaces.scripted import Clock
 

@@ -120,6 +120,7 @@ def test_the_budget_of_all_is_shown_and_changed(admin: Client):
     page = html(admin, "agents")
     assert "$1.75 of $5" in page
     assert "$0.25 of it held" in page
+    page = html(admin, "set_house_budget")
     seen = page.partition('name="seen" value="')[2].partition('"')[0]
     given = {"money_per_day": "4", "money_per_month": "40", "tokens_per_day": "1000000",
              "tokens_per_month": "15000000", "seen": seen}  # fmt: skip

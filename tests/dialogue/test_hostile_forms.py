@@ -38,7 +38,7 @@ def typed_numbers(form: str) -> dict[str, str]:
 
 def test_a_refused_form_does_not_overwrite_what_moved_before_it_was_refused(admin: Client):
     place = url("set_house_budget")
-    old = typed_numbers(form_of(admin.get(url("agents")).content.decode(), place))
+    old = typed_numbers(form_of(admin.get(place).content.decode(), place))
     tuning.set_house_budget({"tokens_per_day": 7}, by=JONAS)
     refused = admin.post(place, old | {"money_per_day": "-1"})
     assert refused.status_code == 422
@@ -102,7 +102,7 @@ def test_a_short_name_is_refused_in_the_words_of_the_page(admin: Client, slug: s
 def test_a_share_out_of_bounds_is_refused_with_one_percent_sign(admin: Client, share: str):
     given = {"mode": "", "stones_per_day": 1, "explore_share": share, "stone_community": ""}
     said = admin.post(url("change_presence", make_presence().pk), given, follow=True)
-    assert "Enter 0 to 100 % for exploring." in said.content.decode()
+    assert "Enter 0 to 100 %." in said.content.decode()
 
 
 def test_a_presence_that_has_ended_is_not_changed_from_an_older_page(admin: Client):

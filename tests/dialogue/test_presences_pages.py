@@ -7,12 +7,19 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from dialogue import presences
 from dialogue.models import Presence
+from surfaces.changes import marks_of, told
 from surfaces.models import Account, AuditEvent
 from tests.dialogue.agents_pages import html, url
 from tests.factories import make_account, make_agent, make_presence
 
 pytestmark = pytest.mark.django_db
+
+
+def seen(presence: Presence) -> str:
+    """What the page of this presence says that a person saw."""
+    return told(marks_of(presences.values_of(presence)))
 
 
 def test_a_presence_is_added_on_a_free_account_only(admin: Client):
@@ -38,11 +45,11 @@ def test_no_account_is_no_presence(admin: Client, account: str):
 def test_a_presence_is_changed_and_the_account_obeys(admin: Client):
     presence = make_presence()
     given = {"mode": "shadow", "stones_per_day": 3, "explore_share": 30, "stone_community": "潮汐"}
-    admin.post(url("change_presence", presence.pk), given)
+    admin.post(url("change_presence", presence.pk), given | {"seen": seen(presence)})
     presence.refresh_from_db()
     assert (presence.stones_per_day, presence.explore_share) == (3, 0.3)
     assert (presence.stone_community, presence.account.mode) == ("潮汐", "shadow")
-    admin.post(url("change_presence", presence.pk), given | {"mode": ""})
+    admin.post(url("change_presence", presence.pk), given | {"mode": "", "seen": seen(presence)})
     assert Account.objects.get(pk=presence.account_id).mode == "review"
 
 

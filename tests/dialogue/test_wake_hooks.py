@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from dialogue import addresses, waking
+from dialogue import waking
 from dialogue.models import WakeEvent, WakeHook, WakeTry
+from surfaces import addresses
 from surfaces.errors import BadInput
 from surfaces.models import AuditEvent
 from tests.dialogue.knocking import SECRET, TOKEN, deliver, make_event

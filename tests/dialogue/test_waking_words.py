@@ -10,9 +10,10 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from dialogue import calling, wake_words
+from dialogue import wake_words
 from dialogue.models import WakeEvent
 from dialogue.waking import announce, deliver_due
+from surfaces import calling
 from tests.dialogue.knocking import SECRET, TOKEN, deliver, make_event, make_hook, make_news
 from tests.factories import NOON
 from tests.fakes.receiver import Receiver
