@@ -8,8 +8,8 @@ from tests.browser.places import pages
 from tests.browser.pressing import press
 
 PLACES = {
-    "m": "Messages", "t": "Threads", "d": "Drafts", "f": "Spam filter",
-    "s": "Surfaces", "l": "Ledger",
+    "m": "Messages", "t": "Threads", "r": "Drafts", "f": "Spam filter", "s": "Surfaces",
+    "l": "Ledger", "e": "Settings", "d": "Desk: everything that waits for a person",
 }  # fmt: skip
 
 

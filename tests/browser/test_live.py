@@ -85,7 +85,7 @@ def test_eight_tabs_share_one_stream_and_are_offered_what_is_new(tabs):
     newest = DeskItem.objects.count()
     make_message(post=post, spam_status="suspect")
     for page in [first, *others]:
-        expect(page.locator("[data-live-count]")).to_have_text("1")
+        expect(page.locator("#main [data-live-count]")).to_have_text("1")
     last = others[-1]
     words = last.get_by_text("What is being read.")
     assert newest == 0
@@ -97,7 +97,7 @@ def test_eight_tabs_share_one_stream_and_are_offered_what_is_new(tabs):
     # The tab that held the stream is closed: another takes over.
     first.close()
     make_message(post=post, spam_status="suspect")
-    expect(last.locator("[data-live-count]")).to_have_text("3")
+    expect(last.locator("#main [data-live-count]")).to_have_text("3")
 
 
 def test_without_streams_the_page_asks_and_an_ended_session_is_silent(visit, mira):
@@ -108,7 +108,7 @@ def test_without_streams_the_page_asks_and_an_ended_session_is_silent(visit, mir
     page.wait_for_timeout(1_100)  # answers are shared for a second
     with page.expect_response("**/live/now"):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(page.locator("[data-live-count]")).to_have_text("1")
+    expect(page.locator("#main [data-live-count]")).to_have_text("1")
     page.context.clear_cookies()
     with page.expect_response("**/live/now") as answer:
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")

@@ -195,9 +195,9 @@ def test_our_rules_stand_in_every_prompt():
 
 # ── what an obedient model can change ─────────────────────────────────────
 
-# What an answer writes: the waking itself and its ledger. All else must stay as it was.
+# What an answer writes: the waking, its ledger, its draft on the desk. All else stays as it was.
 WRITTEN_BY_ANSWERING = {
-    "Activation", "Step", "Notification", "Reservation", "Spending", "AuditEvent",
+    "Activation", "Step", "Notification", "Reservation", "Spending", "AuditEvent", "DeskItem",
 }  # fmt: skip
 WAKING = {"claims", "failures", "backs_off_until"}  # of the agent, counted at every waking
 
