@@ -9,7 +9,7 @@ HAVE = @$(if $(PYTHON),,echo "Python 3.11 or newer is needed, and none is on the
 	"$(PYTHON)" -m config.bootstrap
 
 .DEFAULT_GOAL := help
-.PHONY: help run ready test check bench shots lock
+.PHONY: help run ready test check bench shots messages lock
 
 help:  ## list what make can do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ bench:  ## the promises about speed, as ratios
 
 shots: ready  ## pictures of every page of the demo, in shots/
 	@$(VENV)/python -m tests.browser.shots
+
+messages:  ## find what is to be translated, and compile what is
+	$(HAVE) dev
+	@$(VENV)/python -m config.catalog
 
 lock:  ## write the newest fitting versions, with hashes, to requirements/*.txt
 	$(HAVE) dev

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import django_stubs_ext
 
 from config import env as environment
-from config import mail
-from config import secrets
+from config import mail, secrets
 from config.database import database
 from config.logs import configuration
 

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce, Concat, NullIf, Trim
 
 from surfaces.models import DeskReader, Operator
 from surfaces.models.desk import DeskItemQuerySet
@@ -74,10 +75,14 @@ def close_item(kind: str, item_id: int) -> None:
 
 
 def with_readers(rows: DeskItemQuerySet, operator: Operator, now: datetime) -> DeskItemQuerySet:
-    """Each item with `read_by`, the username of somebody else who has it open."""
+    """Each item with `read_by`, the name of somebody else who has it open."""
     there = DeskReader.objects.now_at(now).exclude(operator=operator)
     there = there.filter(kind=OuterRef("kind"), item_id=OuterRef("item_id"))
-    return rows.annotate(read_by=Subquery(there.values(name=F("operator__username"))[:1]))
+    full = NullIf(
+        Trim(Concat("operator__first_name", Value(" "), "operator__last_name")), Value("")
+    )
+    named = there.values(name=Coalesce(full, F("operator__username")))
+    return rows.annotate(read_by=Subquery(named[:1]))
 
 
 def put_away(*, now: datetime) -> int:

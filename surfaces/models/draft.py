@@ -245,9 +245,7 @@ class Draft(models.Model):
                 include=["agent", "account"],
                 condition=Q(state="sent"),
             ),
-            models.Index(
-                name="draft_shadowed", fields=["made_at"], condition=Q(state="shadowed")
-            ),
+            models.Index(name="draft_shadowed", fields=["made_at"], condition=Q(state="shadowed")),
         ]
 
     def __str__(self) -> str:

@@ -46,7 +46,9 @@ def test_what_has_left_cannot_be_taken_back(state):
     draft = make_draft()
     drafting.approve(draft, digest=draft.digest(), by=MIRA, now=NOON, delay=TEN)
     said = make_message(direction="outgoing") if state == "sent" else None
-    facts = {"lease_until": NOON + TEN} if state == "sending" else {"message": said, "sent_at": NOON}
+    facts = (
+        {"lease_until": NOON + TEN} if state == "sending" else {"message": said, "sent_at": NOON}
+    )
     Draft.objects.filter(pk=draft.pk).update(state=state, **facts)
     with pytest.raises(StaleState, match="Too late"):
         undo(draft)

@@ -306,7 +306,7 @@ def test_who_opened_it_first_holds_it_and_both_are_told(desk, operator):
     page = desk.get(f"/desk/draft/{draft.pk}/").content.decode()
     assert "Jonas Weil opened it before you" in page
     assert "reads this, too" in jonas.get(f"/desk/draft/{draft.pk}/reading").content.decode()
-    assert "jonas" in desk.get("/desk/").content.decode()
+    assert "Jonas Weil reads" in desk.get("/desk/").content.decode()
 
 
 def test_a_lease_ends_after_five_minutes(desk):
