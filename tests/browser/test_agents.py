@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from dialogue import presences
 from dialogue.models import Agent, Brain
+from tests.browser.barriers import OUT_OF_PLACE
 from tests.browser.pressing import press
-from tests.browser.test_every_page import OUT_OF_PLACE
 from tests.factories import make_agent, make_operator
 
 PHONE = {"viewport": {"width": 390, "height": 844}}
