@@ -38,8 +38,8 @@
 
   // Quick fingers open several: only the last one is shown, whichever answers first.
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    if (detail.requestConfig?.elt !== opener || !asked) return;
-    if (!detail.serverResponse.includes(`data-item="${asked}"`)) detail.shouldSwap = false;
+    if (detail.requestConfig?.elt !== opener) return;
+    if (!asked || !detail.serverResponse.includes(`data-item="${asked}"`)) detail.shouldSwap = false;
   });
 
   function move(step) {

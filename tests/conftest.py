@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import client
 
 from tests import emptying
 from tests.factories import NOON, make_operator
@@ -58,14 +57,8 @@ def _quick_and_quiet() -> Iterator[None]:
         settings.PASSWORD_HASHERS,
         ["django.contrib.auth.hashers.MD5PasswordHasher"],
     )
-    # No test asks what a template was given, and keeping it costs more than many a page.
-    kept, client.store_rendered_templates = client.store_rendered_templates, _forget
     yield
-    settings.PASSWORD_HASHERS, client.store_rendered_templates = slow, kept
-
-
-def _forget(store: Any, signal: Any, sender: Any, template: Any, context: Any, **more: Any) -> None:
-    """Instead of copying the context of every included part of a page."""
+    settings.PASSWORD_HASHERS = slow
 
 
 @pytest.fixture(autouse=True)

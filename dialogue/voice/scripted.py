@@ -20,6 +20,8 @@ SHORT_QUOTES = (36, 20, 10)
 KERNELS = (240, 120, 60)
 TITLES = (60, 40, 24, 12)
 
+TURNS = 8
+
 Parts = tuple[str, str, str]
 
 
@@ -28,7 +30,13 @@ class Scripted:
 
     def write(self, brief: Brief, watch: Watch) -> Written:
         rng = Random(f"{brief.seed}")  # noqa: S311 - variety, not a secret
-        return _stone(brief, rng) if brief.purpose == "stone" else _reply(brief, rng)
+        pen = _stone if brief.purpose == "stone" else _reply
+        written = pen(brief, rng)
+        for _ in range(TURNS):  # who was sent back says it otherwise, if there is another way
+            if written.text != brief.before:
+                break
+            written = pen(brief, rng)
+        return written
 
 
 # ── replies ───────────────────────────────────────────────────────────────
