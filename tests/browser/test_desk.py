@@ -46,7 +46,9 @@ def arrived(page: Page, before: str) -> str:
     """Wait until another item stands in the pane, or none."""
     expect(page.get_by_role("alert")).to_have_count(0)
     page.wait_for_function(
-        "before => (document.querySelector('#item')?.dataset.item ?? '') !== before", arg=before
+        "before => (document.querySelector('#item')?.dataset.item ?? '') !== before"
+        " && !document.querySelector('.htmx-settling, .htmx-swapping')",
+        arg=before,
     )
     return at(page)
 
@@ -66,6 +68,7 @@ def test_a_moderator_clears_100_mixed_items_by_keyboard_alone(visit, account, ca
         decided += 1
         if kind == "draft" and decided % 3 == 0:
             press(page, "r")
+            expect(page.locator("#d-why")).to_be_focused()
             page.keyboard.type("Tone")
             page.evaluate("() => { window.pressedAt = null; }")
             press(page, "Enter")
