@@ -5,7 +5,7 @@ Every page is found by key through an index; nothing is counted beyond a thousan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -190,10 +190,6 @@ def _with_lines(items: Sequence[DeskItem]) -> list[Row]:
     return rows
 
 
-def rows_for(items: Iterable[DeskItem]) -> list[Row]:
-    return _with_lines(list(items))
-
-
 # ── how much ──────────────────────────────────────────────────────────────
 
 
@@ -247,10 +243,6 @@ def _only_counted(name: str, rows: QuerySet[Any]) -> tuple[str, list[Any]]:
     except EmptyResultSet:  # nothing is within reach
         return "SELECT %s, 0, NULL, NULL, 0, 0", [name]
     return f"SELECT %s, count(*), NULL, NULL, 0, 0 FROM ({sql}) few", [name, *values]  # noqa: S608
-
-
-def count(asked: Asked, reach: Reach, now: datetime) -> int:
-    return within(asked, reach, now).order_by()[:MOST_COUNTED].count()
 
 
 def news(given: Mapping[str, str], reach: Reach, after: int) -> int:

@@ -153,6 +153,15 @@ def test_a_draft_rejected_before_the_mark_stays_rejected_after_it():
     assert draft.state == "withdrawn"
 
 
+def test_a_mark_taken_back_brings_no_second_answer_beside_a_newer_one():
+    draft = make_draft()
+    judging.mark(draft.target, is_spam=True, by=MIRA, now=NOON)
+    newer = make_draft(target=draft.target)
+    undoing.unmark(draft.target, by=MIRA, now=SOON)
+    draft.refresh_from_db()
+    assert (draft.state, newer.state) == ("withdrawn", "waiting")
+
+
 def test_an_edit_is_taken_back_word_for_word():
     draft = make_draft(text="As it was.")
     drafting.edit(draft, text="As it is.", by=MIRA, now=NOON)
