@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from threading import Barrier, Thread
 
@@ -13,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from surfaces.models import Account, AuditEvent, DeskItem, DeskReader, Draft, House, SavedView
+from surfaces.models import Account, AuditEvent, DeskItem, Draft, House
 from tests.factories import make_account, make_draft, make_message, make_operator, make_surface
 
 pytestmark = pytest.mark.django_db
@@ -206,132 +205,6 @@ def test_later_puts_it_out_of_sight_and_undo_brings_it_back(desk):
     assert f"row-draft-{draft.pk}" in desk.get("/desk/?later=1").content.decode()
     desk.post("/desk/undo", {"what": f"draft-{draft.pk}:later"})
     assert f"row-draft-{draft.pk}" in desk.get("/desk/").content.decode()
-
-
-# ── many at once ──────────────────────────────────────────────────────────
-
-
-def stamps(desk) -> dict[str, str]:
-    page = desk.get("/desk/").content.decode()
-    return dict(re.findall(r'name="(stamp-[\w-]+)" value="(\w+)"', page))
-
-
-def test_many_are_approved_as_they_were_seen_and_each_says_what_came_of_it(desk):
-    good, moved = make_draft(), make_draft()
-    seen = stamps(desk)
-    Draft.objects.filter(pk=moved.pk).update(text="Nobody has read this.")
-    keys = [f"draft-{good.pk}", f"draft-{moved.pk}", "draft-999", "x", "suspect-1"]
-    page = desk.post("/desk/bulk", {"x": keys, "act": "approve", **seen}, **HTMX).content.decode()
-    assert "1 of 5 done" in page
-    assert "It changed since you looked" in page
-    assert list(Draft.objects.filter(state="approved")) == [good]
-
-
-def test_without_its_stamp_nothing_is_approved_in_bulk(desk):
-    draft = make_draft()
-    desk.post("/desk/bulk", {"x": [f"draft-{draft.pk}"], "act": "approve"})
-    draft.refresh_from_db()
-    assert draft.state == "waiting"
-
-
-def test_many_are_taken_back_at_once(desk):
-    comments = [make_message(spam_status="suspect") for _ in range(3)]
-    keys = [f"suspect-{row.pk}" for row in comments]
-    desk.post("/desk/bulk", {"x": keys, "act": "spam"})
-    assert not DeskItem.objects.exists()
-    desk.post("/desk/undo", {"what": " ".join(f"{key}:spam" for key in keys)})
-    assert DeskItem.objects.filter(kind="suspect").count() == 3
-
-
-def test_nothing_selected_says_so(desk):
-    page = desk.post("/desk/bulk", {"act": "spam"}, follow=True)
-    assert "Nothing is selected" in page.content.decode()
-
-
-def test_one_act_on_everything_selected_is_within_reach_only(client):
-    mine, other = make_message(spam_status="suspect"), make_message(spam_status="suspect")
-    operator = make_operator()
-    operator.surfaces.add(mine.account.surface)
-    client.force_login(operator)
-    keys = [f"suspect-{row.pk}" for row in (mine, other)]
-    client.post("/desk/bulk", {"x": keys, "act": "spam"})
-    client.post("/desk/bulk", {"x": keys, "act": "later"})
-    other.refresh_from_db()
-    assert other.spam_status == "suspect"
-    assert DeskItem.objects.get(item_id=other.pk).later_until is None
-
-
-# ── views, readers ────────────────────────────────────────────────────────
-
-
-def test_a_view_is_kept_under_a_name_and_removed_with_a_way_back(desk):
-    desk.post("/desk/views/save", {"name": "Nights", "query": "kind=suspect&risk=high&x=1"})
-    view = SavedView.objects.get()
-    assert view.query == "kind=suspect&risk=high"
-    assert "Nights" in desk.get("/desk/").content.decode()
-    page = desk.post(f"/desk/views/{view.pk}/remove", follow=True).content.decode()
-    assert not SavedView.objects.exists()
-    assert "Undo" in page
-
-
-def test_a_view_of_somebody_else_cannot_be_removed(desk):
-    view = SavedView.objects.create(operator=make_operator(), name="Theirs")
-    desk.post(f"/desk/views/{view.pk}/remove")
-    assert SavedView.objects.filter(pk=view.pk).exists()
-
-
-@pytest.mark.parametrize("name", ["", "x" * 61, "\0"])
-def test_a_view_without_a_proper_name_is_refused(desk, name):
-    desk.post("/desk/views/save", {"name": name, "query": ""})
-    assert not SavedView.objects.exists()
-
-
-def test_many_views_cost_no_more_queries(desk, operator):
-    def asked() -> int:
-        with CaptureQueriesContext(connection) as told:
-            desk.get("/desk/")
-        return len(told)
-
-    before = asked()
-    for number in range(12):
-        SavedView.objects.create(operator=operator, name=f"View {number}", query="risk=high")
-    assert asked() == before <= MOST_QUERIES
-
-
-def test_who_opened_it_first_holds_it_and_both_are_told(desk, operator):
-    draft = make_draft()
-    jonas = Client()
-    jonas.force_login(make_operator(username="jonas", first_name="Jonas", last_name="Weil"))
-    jonas.get(f"/desk/draft/{draft.pk}/")
-    page = desk.get(f"/desk/draft/{draft.pk}/").content.decode()
-    assert "Jonas Weil opened it before you" in page
-    assert "reads this, too" in jonas.get(f"/desk/draft/{draft.pk}/reading").content.decode()
-    assert "Jonas Weil reads" in desk.get("/desk/").content.decode()
-
-
-def test_a_lease_ends_after_five_minutes(desk):
-    draft = make_draft()
-    jonas = make_operator(username="jonas")
-    ago = timezone.now() - timedelta(minutes=6)
-    DeskReader.objects.create(
-        kind="draft", item_id=draft.pk, operator=jonas, since=ago, until=ago + timedelta(minutes=5)
-    )
-    assert "opened it before you" not in desk.get(f"/desk/draft/{draft.pk}/").content.decode()
-
-
-def test_opening_the_next_item_lets_go_of_the_last(desk, operator):
-    first, second = make_draft(), make_draft()
-    desk.get(f"/desk/draft/{first.pk}/")
-    desk.get(f"/desk/draft/{second.pk}/")
-    assert list(DeskReader.objects.values_list("item_id", flat=True)) == [second.pk]
-
-
-def test_an_open_page_learns_that_it_was_decided(desk):
-    draft = make_draft()
-    jonas = Client()
-    jonas.force_login(make_operator(username="jonas", first_name="Jonas", last_name="Weil"))
-    do(jonas, "draft", draft.pk, "approve", digest=draft.digest())
-    assert "Jonas Weil decided this" in desk.get(f"/desk/draft/{draft.pk}/reading").content.decode()
 
 
 @pytest.mark.parametrize(
