@@ -67,26 +67,28 @@ def park(presence, number: int) -> None:
 
 def warm_up() -> None:
     """The first look reads all that came; what is measured is the everyday."""
-    from dialogue import inbox
+    from dialogue.inbox import collect
     from dialogue.models import Notification
 
     for _ in range(3):
-        inbox.gather(now=NOON)
+        collect.collect(now=NOON)
     Notification.objects.filter(read_at=None, draft=None).update(
         read_at=NOON, outcome="passed", why="Passed: it was there before."
     )
 
 
 def measure(presence, world: str) -> tuple[list[float], list[float]]:
-    from dialogue import inbox, reply_loop, rounds
-    from surfaces import lapsing
+    from dialogue import replier
+    from dialogue.inbox import collect
+    from dialogue.replies import loop
+    from surfaces.drafts import staleness
     from tests.factories import make_message
 
-    crew = rounds.Crew(1)
+    crew = replier.ReplierPool(1)
     idle, busy, done = [], [], []
 
     def look(now) -> None:
-        done.append(rounds.one(crew, clock=lambda: now, is_whole=False))
+        done.append(replier.run_round(crew, clock=lambda: now, is_whole=False))
 
     for number in range(TIMES):
         now = NOON + timedelta(hours=world == "large", minutes=number)  # it never goes back
@@ -97,7 +99,7 @@ def measure(presence, world: str) -> tuple[list[float], list[float]]:
         )  # fmt: skip
         busy.append(seconds(lambda now=now: look(now)))
         assert done[-1].drafted == 1, f"it must have written a reply, and did {done[-1]}"
-    for part in (inbox.gather, reply_loop.release_held, lapsing.mark_stale):
+    for part in (collect.collect, loop.release_held, staleness.mark_stale):
         took = seconds(lambda part=part: part(now=now)) * 1000
         sys.stderr.write(f"  {world:6} {part.__module__}.{part.__name__} {took:.1f} ms\n")
     return idle, busy

@@ -1,14 +1,14 @@
-"""The desk and its neighbours over 1,000,000 messages and 20,000 waiting items, against 1/100."""
+"""The desk and every other page over 1,000,000 messages and 20,000 items, and over 1/100."""
 
 from __future__ import annotations
 
 import re
 import sys
-from itertools import chain
-from statistics import median
-from time import perf_counter
+from typing import Any
 
-from bench.world import fill, p95, scratch_database
+from bench import beside
+from bench.beside import Timed
+from bench.world import fill, scratch_database
 
 SMALL, LARGE = (10_000, 200), (1_000_000, 20_000)  # messages, and what waits besides
 DESK = {
@@ -25,7 +25,11 @@ DESK = {
     "words": "q=word77",
     "rare words": "q=narwhal",
 }
-PAGES, TIMES = 6, 3
+PLAIN = [
+    *("drafts", "agents", "activations", "stones", "spam-filter", "surfaces", "ledger", "notices"),
+    *("settings", "settings/house", "settings/operators", "settings/keys", "settings/notices"),
+]
+PAGES, TIMES, FEWEST = 6, 3, 20
 WAIT = """
 INSERT INTO surfaces_draft (account_id, what, target_id, title, text, community, agent, origin,
     terms, pointer, exit, state, made_by, made_at, decided_by, approved_digest, why, judged,
@@ -34,8 +38,10 @@ INSERT INTO surfaces_draft (account_id, what, target_id, title, text, community,
 SELECT account_id, 'reply', id, '', 'Yes, and what would you leave out of it? ' || content, '',
     'agent' || id %% 7, 'model', '', '', '',
     CASE WHEN id %% 10 = 0 THEN 'failed' ELSE 'waiting' END,
-    'agent:agent' || id %% 7, now() - (id %% 90000) * interval '1 second', '', '', 'Asks.', '',
-    false, CASE WHEN id %% 9 = 0 THEN 'The comment was edited.' ELSE '' END, 0, 0, '',
+    'agent:agent' || id %% 7, now() - (id %% 90000) * interval '1 second', '', '',
+    '{"code": "note", "text": "Asks."}'::jsonb, '',
+    false, CASE WHEN id %% 9 = 0 THEN '{"code": "note", "text": "The comment was edited."}'::jsonb
+        ELSE '{}'::jsonb END, 0, 0, '',
     gen_random_uuid(), '', 0, 0, false, false
 FROM messages m WHERE kind = 'comment' AND direction = 'incoming' AND reply_status IS NULL
     AND spam_status IS NULL AND NOT EXISTS (SELECT FROM surfaces_draft d WHERE d.target_id = m.id)
@@ -51,30 +57,18 @@ def main() -> list[tuple[str, float, str]]:
     account = make_account()
     client = Client()
     client.force_login(make_operator(role="admin"))
+    admin = beside.admin_list(account)
     _fill(account.pk, *SMALL, tag="s")
-    few = measure(client, account)
+    few = measure(client, account, admin)
     _fill(account.pk, LARGE[0] - SMALL[0], LARGE[1] - SMALL[1], tag="l")
-    many = measure(client, account)
-    for name in few:
-        middles = f"{median(few[name]):6.1f} ms  {median(many[name]):6.1f} ms"
-        sys.stderr.write(f"  {name:22} {middles}   p95 {p95(many[name]):6.1f} ms\n")
+    many = measure(client, account, admin)
+    beside.print_pages(few, many)
     views = [f"desk: {name}" for name in DESK]
     others = [name for name in few if name not in views]
     return [
-        _told("desk, any filter, any page", few, many, views),
-        _told("other pages", few, many, others),
+        *beside.compare("desk, any filter, any page", few, many, views),
+        *beside.compare("other pages", few, many, others),
     ]
-
-
-def _told(what: str, few: dict, many: dict, names: list[str]) -> tuple[str, float, str]:
-    small, large = (p95([*chain.from_iterable(found[n] for n in names)]) for found in (few, many))
-    worst = max(names, key=lambda name: p95(many[name]))
-    return (
-        f"{what}: 1,000,000 messages and 20,000 waiting against 1/100, p95",
-        large / small,
-        f"{large:.1f} ms against {small:.1f} ms; slowest: {worst}, p95 {p95(many[worst]):.1f} ms;"
-        " promise ≤ 1.5 and < 60 ms",
-    )
 
 
 def _fill(account_id: int, messages: int, waiting: int, *, tag: str) -> None:
@@ -87,50 +81,47 @@ def _fill(account_id: int, messages: int, waiting: int, *, tag: str) -> None:
         cursor.execute("VACUUM ANALYZE desk_items")
 
 
-def measure(client, account) -> dict[str, list[float]]:
-    """Times in ms of each view, walked down by its own links, and of the pages around it."""
+def measure(client: Any, account: Any, admin: str) -> dict[str, Timed]:
+    """Each view, walked down by its own links, and the pages around it."""
     found = {}
     for name, query in DESK.items():
         url = "/desk/?" + query.format(surface=account.surface.slug)
-        found[f"desk: {name}"] = _walked(client, url)
-    for name, url in _others():
+        found[f"desk: {name}"] = _walked(client, url, admin)
+    for name, url in _others(account):
         client.get(url)
-        found[name] = [_timed(client, url)[0] for _ in range(10)]
+        timed = found[name] = Timed()
+        beside.time_page(client, url, admin, timed, FEWEST)
     return found
 
 
-def _others() -> list[tuple[str, str]]:
+def _others(account: Any) -> list[tuple[str, str]]:
     from surfaces.models import DeskItem, Message
 
     items = [(kind, DeskItem.objects.filter(kind=kind).first()) for kind in ("draft", "suspect")]
     thread = Message.objects.posts().order_by("-pk").first()
     assert thread is not None
-    pages = [(f"item: {kind}", f"/desk/{kind}/{item.item_id}/") for kind, item in items if item]
-    pages += [("home", "/"), ("threads", "/threads/"), ("thread", f"/threads/{thread.pk}/")]
     return [
-        *pages, ("drafts", "/drafts/"), ("spam filter", "/spam-filter/"), ("agents", "/agents/")
-    ]  # fmt: skip
+        *((f"item: {kind}", f"/desk/{kind}/{item.item_id}/") for kind, item in items if item),
+        ("home", "/"),
+        ("threads", "/threads/"),
+        ("thread", f"/threads/{thread.pk}/"),
+        ("account", f"/accounts/{account.pk}/"),
+        *((path.replace("-", " "), f"/{path}/") for path in PLAIN),
+        ("profile", "/me"),
+    ]
 
 
-def _walked(client, url: str) -> list[float]:
-    samples = []
+def _walked(client: Any, url: str, admin: str) -> Timed:
+    timed = Timed()
     client.get(url)
     for _ in range(PAGES):
-        timed = [_timed(client, url) for _ in range(TIMES)]
-        samples += [time for time, _ in timed]
-        more = re.search(r'href="(/desk/\?[^"]*after=[^"]+)"', timed[0][1])
+        page = beside.time_page(client, url, admin, timed, TIMES)
+        more = re.search(r'href="(/desk/\?[^"]*after=[^"]+)"', page)
         if not more:
             break
         url = more[1].replace("&amp;", "&")
-    return samples
-
-
-def _timed(client, url: str) -> tuple[float, str]:
-    started = perf_counter()
-    page = client.get(url)
-    took = (perf_counter() - started) * 1000
-    assert page.status_code == 200, (url, page.status_code)
-    return took, page.content.decode()
+    beside.time_page(client, url, admin, timed, max(0, FEWEST - len(timed.ours)))
+    return timed
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ INSERT INTO messages (account_id, remote_id, post_id, created_at, kind, author, 
     direction, title, content, url, submolt, raw_json, reply_attempts, spam_status, spam_score,
     spam_reasons, fingerprint, reply_why, seen_at)
 SELECT account_id, 'bench-' || nextval('bench_numbers'), id, now(), 'comment', 'nightjar', '',
-    'incoming', '', 'What of the reef?', '', '', '{}', 0, 'suspect', 0.7, '[]', '', '', now()
+    'incoming', '', 'What of the reef?', '', '', '{}', 0, 'suspect', 0.7, '[]', '', '{}', now()
 FROM messages, generate_series(1, %s) WHERE kind = 'post' AND id = %s
 """
 

@@ -86,9 +86,9 @@ def _deliver(url: str) -> float:
     from django.db import connection
     from django.utils import timezone
 
-    from surfaces import delivery
+    from surfaces.delivery import sender
     from surfaces.models import Draft
-    from surfaces.sender import Sender
+    from surfaces.workers.locks import WorkerLock
     from tests.factories import make_account, make_message, make_post, make_surface
 
     account = make_account(surface=make_surface(base_url=url + f"?{next(_number)}".split("?")[0]))
@@ -103,7 +103,7 @@ def _deliver(url: str) -> float:
         draft.save()
 
     def work() -> None:
-        delivery.deliver_due(Sender(), clock=timezone.now)
+        sender.deliver_due(WorkerLock(), clock=timezone.now)
         connection.close()
 
     took = _together(work)

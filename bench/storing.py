@@ -12,19 +12,19 @@ COMMENTS = 100_000
 def main() -> tuple[str, float, str]:
     from django.db import connection
 
-    from surfaces import storing
-    from surfaces.adapters.base import Item, Kind
+    from surfaces.adapters.types import Item, ItemKind
+    from surfaces.messages import store as message_store
     from surfaces.models import Message
     from tests.factories import make_account
 
     account = make_account()
     post = Item(
-        remote_id="p", kind=Kind.POST, post_id="p", author="iris", is_ours=True, created_at=NOON
+        remote_id="p", kind=ItemKind.POST, post_id="p", author="iris", is_ours=True, created_at=NOON
     )
     comments = [
         Item(
             remote_id=f"c{n}",
-            kind=Kind.COMMENT,
+            kind=ItemKind.COMMENT,
             post_id="p",
             parent_id=f"c{n - 1}" if n % 4 else None,
             author=f"author{n % 3000}",
@@ -36,7 +36,7 @@ def main() -> tuple[str, float, str]:
     ]
 
     def store() -> None:
-        storing.store(account, [post, *comments], now=NOON, judge=lambda *_: {})
+        message_store.store(account, [post, *comments], now=NOON, judge=lambda *_: {})
 
     def empty() -> None:
         with connection.cursor() as cursor:
@@ -44,13 +44,13 @@ def main() -> tuple[str, float, str]:
 
     def rows() -> list[tuple]:
         ids = dict(zip(["p", *(c.remote_id for c in comments)],
-                       storing._take_ids(COMMENTS + 1), strict=True))  # fmt: skip
-        return [storing._row(account, item, ids, None, NOON) for item in [post, *comments]]
+                       message_store._take_ids(COMMENTS + 1), strict=True))  # fmt: skip
+        return [message_store._row(account, item, ids, None, NOON) for item in [post, *comments]]
 
     def copy(prepared: list[tuple]) -> None:
         with (
             connection.cursor() as cursor,
-            cursor.copy(f"COPY messages ({storing.NAMES}) FROM STDIN") as stream,
+            cursor.copy(f"COPY messages ({message_store.NAMES}) FROM STDIN") as stream,
         ):
             for row in prepared:
                 stream.write_row(row)

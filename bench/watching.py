@@ -17,9 +17,9 @@ def main() -> list[tuple[str, float, str]]:
 def _round(dialect: str) -> tuple[str, float, str]:
     from django.utils import timezone
 
-    from surfaces import watcher
-    from surfaces.backfilling import backfill
-    from surfaces.connecting import connect
+    from surfaces.accounts.connect import connect
+    from surfaces.watcher import rounds as watcher_rounds
+    from surfaces.watcher.backfill import backfill
     from tests.fakes.moltbook import FakeMoltbook
 
     with FakeMoltbook(dialect=dialect) as moltbook:
@@ -34,12 +34,12 @@ def _round(dialect: str) -> tuple[str, float, str]:
         account.surface.save(update_fields=["dialect"])
         read = sum(1 for _ in backfill(account, clock=timezone.now))
         assert read == POSTS, read
-        watcher.round_of(account)
+        watcher_rounds.round_of(account)
         for number, post in enumerate(posts[:: POSTS // NEWS]):
             moltbook.add_comment(post, "nightjar", f"What of part {number}, and of the moon?")
         before = len(moltbook.requests)
         rounds: list[Any] = []
-        took = seconds(lambda: rounds.append(watcher.round_of(account)))
+        took = seconds(lambda: rounds.append(watcher_rounds.round_of(account)))
         requests = len(moltbook.requests) - before
         assert rounds[0].stored == NEWS, rounds[0].stored
     return (

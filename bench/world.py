@@ -21,17 +21,16 @@ def scratch_database() -> Iterator[None]:
     django.setup()
     from django.conf import settings
     from django.db import connection
-    from django.test.utils import setup_test_environment, teardown_test_environment
 
+    # Not Django's test environment: it keeps a copy of the context of every template rendered.
     settings.ALLOWED_HOSTS = ["*"]
-    setup_test_environment(debug=False)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     old = connection.settings_dict["NAME"]
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
     try:
         yield
     finally:
         connection.creation.destroy_test_db(old, verbosity=0)
-        teardown_test_environment()
 
 
 def seconds(work) -> float:
@@ -55,7 +54,7 @@ WITH ids AS (
         spam_reasons, fingerprint, reply_why, seen_at, comment_count)
     SELECT id, %(account)s, 'p' || %(tag)s || n, NULL, id, now() - n * interval '97 seconds',
         'post', 'iris', '', 'outgoing', 'On tides and reefs, part ' || n, 'What is left out?', '',
-        'community' || n %% 40, '{}', 0, '[]', '', '', now(), %(each)s
+        'community' || n %% 40, '{}', 0, '[]', '', '{}', now(), %(each)s
     FROM ids RETURNING id
 ), numbered AS (SELECT id, row_number() OVER () AS r FROM posts)
 INSERT INTO messages (account_id, remote_id, parent_id, post_id, created_at, kind, author,
@@ -71,7 +70,7 @@ SELECT %(account)s, 'c' || %(tag)s || r || '-' || c, NULL, id,
     END,
     CASE WHEN c %% 9 = 0 THEN NULL WHEN (r * 3 + c) %% 50 = 0 THEN 'spam'
     WHEN (r + c * 7) %% 1000 = 0 THEN 'suspect' WHEN (r + c) %% 200 = 1 THEN 'clean' END,
-    0.1, '[]', '', '', now()
+    0.1, '[]', '', '{}', now()
 FROM numbered CROSS JOIN generate_series(1, %(each)s) c
 """
 

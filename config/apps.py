@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
-from django.apps import AppConfig
+from typing import Any
+
+from django.apps import AppConfig, apps
+from django.core.management.base import CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models.signals import pre_migrate
+
+FIRST_OF_BEFORE = ("surfaces", "0001_ground_floor")
 
 
-class Roof(AppConfig):
+class ProjectConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        from config import signs
+        """Load the modules that register what can be set of a model; watch the tasks."""
+        from config.processes import heartbeat
+        from dialogue.agents import presences  # noqa: F401
+        from dialogue.agents.settings import services  # noqa: F401
+        from dialogue.budgets import shared  # noqa: F401
+        from surfaces.accounts import settings  # noqa: F401
+        from surfaces.operators import services as operator_services  # noqa: F401
+        from surfaces.settings import instance  # noqa: F401
 
-        signs.of_tasks()
+        heartbeat.cluster_heartbeat()
+        pre_migrate.connect(refuse_older_database, sender=apps.get_app_config("surfaces"))
+
+
+def refuse_older_database(using: str = DEFAULT_DB_ALIAS, **facts: Any) -> None:
+    """The migrations were made anew before the first release: an older database stays as it is."""
+    from django.db.migrations.recorder import MigrationRecorder
+
+    if FIRST_OF_BEFORE in MigrationRecorder(connections[using]).applied_migrations():
+        raise CommandError(
+            "This database was made by a version before 0.4 and cannot be upgraded. "
+            "Start with an empty database; nothing was changed."
+        )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from config import mail
+from config import email as config_email
 
 BASE = Path(__file__).resolve().parent.parent
 
@@ -141,7 +141,7 @@ def _url(name: str, raw: str) -> str:
 
 def _mail(name: str, raw: str) -> str:
     """Where mails go, and from whom. What is wrong is said without the value: it is a secret."""
-    check = mail.read if name == "email_url" else mail.check_sender
+    check = config_email.read if name == "email_url" else config_email.check_sender
     try:
         check(raw)
     except ValueError as error:

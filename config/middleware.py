@@ -28,7 +28,7 @@ GIVEN = re.compile(r"[A-Za-z0-9._-]{8,64}")
 Respond = Callable[[HttpRequest], HttpResponse]
 
 
-def named_requests(respond: Respond) -> Respond:
+def assign_request_id(respond: Respond) -> Respond:
     """Give each request an id, ours or the proxy's, and say it in the answer."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -45,7 +45,7 @@ def named_requests(respond: Respond) -> Respond:
     return middleware
 
 
-def strict_headers(respond: Respond) -> Respond:
+def security_headers(respond: Respond) -> Respond:
     """Allow only what comes from here; nothing inline, nothing framed, nothing cached."""
 
     def middleware(request: HttpRequest) -> HttpResponse:

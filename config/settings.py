@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 import django_stubs_ext
 
+from config import email as config_email
 from config import env as environment
-from config import mail, secrets
-from config.database import database
+from config import keys
 from config.logs import configuration
+from config.postgres.url import database
 
 # Lets admin classes name their model, e.g. ModelAdmin[Message].
 django_stubs_ext.monkeypatch()
@@ -20,10 +21,11 @@ ENV = environment.load()
 BASE_DIR = environment.BASE
 DATA_DIR = ENV.colloquy_data
 
-SECRET_KEY = secrets.secret_key(ENV.secret_key, DATA_DIR)
+SECRET_KEY = keys.secret_key(ENV.secret_key, DATA_DIR)
 # Read anew each time: a rotated key is known to running processes at once.
-READ_CREDENTIAL_KEYS = partial(secrets.credential_keys, ENV.credential_keys, DATA_DIR)
+READ_CREDENTIAL_KEYS = partial(keys.credential_keys, ENV.credential_keys, DATA_DIR)
 DEBUG = ENV.debug
+STYLE_GUIDE = DEBUG  # /settings/components/ exists; tests switch it on
 IS_HTTPS = ENV.colloquy_url.startswith("https://")
 ALLOWED_HOSTS = [*ENV.allowed_hosts]
 if ENV.colloquy_url:
@@ -50,11 +52,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.middleware.named_requests",
+    "config.middleware.assign_request_id",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.strict_headers",
+    "config.middleware.security_headers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -63,9 +65,10 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "surfaces.middleware.own_password_first",
-    "surfaces.middleware.operators_time_zone",
-    "surfaces.middleware.operators_language",
+    "surfaces.operators.middleware.require_password_change",
+    "surfaces.operators.middleware.activate_time_zone",
+    "surfaces.operators.middleware.activate_language",
+    "surfaces.web.middleware.refuse_unreadable",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -76,15 +79,23 @@ TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "surfaces.web.template_loader.Loader",
+                    [
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "surfaces.pages.shell",
+                "surfaces.home.frame.page_frame",
             ],
-            "builtins": ["surfaces.templatetags.words"],
+            "builtins": ["surfaces.templatetags.formatting"],
         },
     }
 ]
@@ -100,10 +111,6 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "surfaces.Operator"
-# Who speaks where, for operators whose view is limited to some agents or surfaces.
-ACCOUNTS_OF_AGENTS = "dialogue.presences.accounts_of"
-AGENTS_OF_ACCOUNTS = "dialogue.presences.agents_of"
-AGENT_CHOICES = "dialogue.presences.agent_choices"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -122,7 +129,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SECURE = IS_HTTPS
 CSRF_COOKIE_SECURE = IS_HTTPS
-CSRF_FAILURE_VIEW = "surfaces.views.doors.csrf_failure"
+CSRF_FAILURE_VIEW = "surfaces.web.views.errors.csrf_failure"
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if IS_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = IS_HTTPS
@@ -181,34 +188,19 @@ SCHEDULES = {
     "put old transcripts away": ("dialogue.tasks.prune", 60),
 }
 
-# What waits for a person, by kind, in the order of the desk's menu: lists of `desk.kinds.Kind`.
-DESK_KINDS = [
-    "surfaces.desk.drafts.KINDS",
-    "surfaces.desk.comments.KINDS",
-    "surfaces.desk.accounts.KINDS",
-]
-# What the floors above add to home, and to the first steps.
-HOME_PANELS = ["dialogue.overview.today.agents_today", "dialogue.overview.today.cost_per_day"]
-FIRST_RUN_STEPS = ["dialogue.overview.today.voice_step"]
+# What each floor adds to the pages below it.
+EXTENSIONS = ["surfaces.extensions.EXTENSION", "dialogue.extensions.EXTENSION"]
 
 SEND_LEASE_SECONDS = ENV.send_lease_seconds
 LOOK_AFTER_SECONDS = ENV.look_after_seconds
 # May we knock at addresses of our own network to wake an agent?
 WAKE_PRIVATE_ADDRESSES = ENV.wake_private_addresses
 LIVE_CLIENTS = ENV.colloquy_live_clients
-# What the floors above say of a thread's messages, and of the life of one.
-THREAD_MARGINS = ["dialogue.overview.margins.of_messages"]
-TIMELINES = ["dialogue.overview.margins.steps_of"]
-# What other parts of the house tell operators of: functions of `now` (`notices.occasions`).
-NOTICE_SOURCES = [
-    "surfaces.notices.silence.silent_workers",
-    "dialogue.money_news.spent_budgets",
-]
 # Where links in what we send lead to.
 COLLOQUY_URL = ENV.colloquy_url or f"http://{ENV.host}:{ENV.port}"
 
 # Mails to operators. Without EMAIL_URL none is sent, and the pages say so.
-MAIL = mail.read(ENV.email_url)
+MAIL = config_email.read(ENV.email_url)
 MAIL_IS_SET_UP = MAIL.is_set_up
 EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.name, MAIL.password

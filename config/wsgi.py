@@ -7,6 +7,6 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
 
-from config import signs  # noqa: E402 - it needs the settings
+from config.processes import heartbeat  # noqa: E402 - it needs the settings
 
-signs.of_web()
+heartbeat.web_heartbeat()

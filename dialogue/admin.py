@@ -1,93 +1,85 @@
-"""The first floor in the administration: to look at. Agents are changed on their own pages."""
+"""Read-only Django admin for agents. They are changed on their own pages."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 
-from dialogue.models import (
-    Activation,
-    Agent,
-    AgentSettings,
-    Brain,
-    HouseBudget,
-    InboxMark,
-    Kernel,
-    Memory,
-    Notification,
-    Presence,
-    Reservation,
-    Spending,
-    Step,
-    Stone,
-    WakeEvent,
-    WakeHook,
-    WakeTry,
-)
-from surfaces.admin import OnlyLook
+from dialogue.activations.models import Activation, TranscriptStep
+from dialogue.agents.models.agent import Agent
+from dialogue.agents.models.memory import Memory
+from dialogue.agents.models.presence import Presence
+from dialogue.agents.models.settings import AgentSettings
+from dialogue.budgets.models import Reservation, SharedBudget, Spending
+from dialogue.inbox.models import Notification, ReadCursor
+from dialogue.stones.models import Kernel, Stone
+from dialogue.voice.models import ModelEndpoint
+from dialogue.wake_hooks.models import WakeAttempt, WakeEvent, WakeHook
+from surfaces.admin import ReadOnlyAdmin
 
 admin.site.register(
-    [AgentSettings, HouseBudget, InboxMark, Memory, Reservation, Spending, WakeTry], OnlyLook
+    [AgentSettings, SharedBudget, ReadCursor, Memory, Reservation, Spending, WakeAttempt],
+    ReadOnlyAdmin,
 )
 
 
 @admin.register(Agent)
-class AgentAdmin(OnlyLook):
+class AgentAdmin(ReadOnlyAdmin):
     list_display = ["slug", "name", "lives", "timezone", "failures", "backs_off_until"]
 
 
 @admin.register(Presence)
-class PresenceAdmin(OnlyLook):
+class PresenceAdmin(ReadOnlyAdmin):
     list_display = ["agent", "account", "mode", "since", "ended_at"]
     list_select_related = ["agent", "account"]
 
 
-@admin.register(Brain)
-class BrainAdmin(OnlyLook):
+@admin.register(ModelEndpoint)
+class ModelEndpointAdmin(ReadOnlyAdmin):
     list_display = ["agent", "rank", "model", "base_url", "output_style", "streams"]
     list_select_related = ["agent"]
     hidden = ("sealed_key",)
 
 
 @admin.register(Kernel)
-class KernelAdmin(OnlyLook):
+class KernelAdmin(ReadOnlyAdmin):
     list_display = ["agent", "words", "is_on", "used", "last_used_at"]
     list_select_related = ["agent"]
 
 
 @admin.register(Notification)
-class NotificationAdmin(OnlyLook):
+class NotificationAdmin(ReadOnlyAdmin):
     list_display = ["id", "agent", "kind", "verdict", "look_at", "read_at", "outcome"]
     list_select_related = ["agent"]
     list_filter = ["outcome"]
 
 
 @admin.register(Activation)
-class ActivationAdmin(OnlyLook):
+class ActivationAdmin(ReadOnlyAdmin):
     list_display = ["id", "agent", "purpose", "state", "voice", "cost", "started_at"]
     list_select_related = ["agent"]
     list_filter = ["state", "purpose"]
 
 
-@admin.register(Step)
-class StepAdmin(OnlyLook):
+@admin.register(TranscriptStep)
+class TranscriptStepAdmin(ReadOnlyAdmin):
     list_display = ["activation", "number", "kind", "at", "cost", "took_ms"]
     list_select_related = ["activation"]
 
 
 @admin.register(Stone)
-class StoneAdmin(OnlyLook):
+class StoneAdmin(ReadOnlyAdmin):
     list_display = ["slot", "presence", "kind", "state", "chosen_at"]
     list_select_related = ["presence__agent", "presence__account"]
 
 
 @admin.register(WakeHook)
-class WakeHookAdmin(OnlyLook):
+class WakeHookAdmin(ReadOnlyAdmin):
     list_display = ["agent", "kind", "url", "is_on"]
     list_select_related = ["agent"]
     hidden = ("sealed_secret",)
 
 
 @admin.register(WakeEvent)
-class WakeEventAdmin(OnlyLook):
+class WakeEventAdmin(ReadOnlyAdmin):
     list_display = ["key", "hook", "state", "tries", "made_at", "delivered_at"]
     list_select_related = ["hook"]

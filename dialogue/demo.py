@@ -1,7 +1,7 @@
-"""Let the demo's two voices speak: agents, presences, and answers that wait for a person.
+"""Create the demo: two agents, their presences, and drafts that await approval.
 
-All of it stays in the built-in hub, and everything waits for a person. What is taken away is
-what the demo made; an agent that speaks elsewhere too stays.
+All of it stays in the built-in hub. Clearing removes only what the demo created; an agent with
+other accounts is kept.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from typing import Any
 
 from django.db import transaction
 
-from dialogue import presences, tuning
-from dialogue.models import Agent, Presence
+from dialogue.agents import presences
+from dialogue.agents import services as agent_services
+from dialogue.agents.models.agent import Agent
+from dialogue.agents.models.presence import Presence
 from dialogue.voice.base import built
-from dialogue.voice.scripted import Scripted
-from surfaces import drafting
+from dialogue.voice.scripted.voice import ScriptedVoice
+from surfaces import demo
+from surfaces.demo import ACTOR
+from surfaces.drafts import services as draft_services
+from surfaces.drafts.models import DraftKind
 from surfaces.errors import NotAllowed, RuleBroken
-from surfaces.hub import demo
-from surfaces.hub.demo import ACTOR
 from surfaces.models import Account, AuditEvent, Message
-from surfaces.models.draft import What
+from surfaces.settings.services import change
 
 TOLD = Path(__file__).with_name("demo.toml")
 TUNED = ("persona", "topics", "communities", "kernels", "lays_stones")
@@ -37,7 +40,7 @@ def told() -> dict[str, list[dict[str, Any]]]:
 
 @transaction.atomic
 def make(*, now: datetime) -> list[Account]:
-    """Make the community, our accounts in it and who speaks through them, all or nothing."""
+    """Create the community, accounts, agents and presences in one transaction."""
     if agent := Agent.objects.first():
         raise NotAllowed(
             f"This database is in use (the agent {agent.slug}); a demo belongs into an empty one."
@@ -50,31 +53,33 @@ def make(*, now: datetime) -> list[Account]:
 
 
 def _let_speak(person: dict[str, Any], account: Account, *, now: datetime) -> None:
-    agent = presences.make_agent(person["slug"], name=person["name"], by=ACTOR, is_autonomous=True)
+    agent = agent_services.make_agent(
+        person["slug"], name=person["name"], by=ACTOR, is_autonomous=True
+    )
     values = {name: person[name] for name in TUNED if name in person}
-    tuning.change_agent(agent, values, by=ACTOR, now=now)
+    change(agent, values, by=ACTOR, now=now)
     presences.join(agent, account, by=ACTOR, now=now)
 
 
 def draft_answers(*, now: datetime) -> int:
-    """Put the answers that the demo has before the operator; return how many wait."""
+    """Create the demo's drafts; return how many await approval."""
     return sum(_draft(answer, now=now) for answer in told()["draft"])
 
 
 def _draft(answer: dict[str, Any], *, now: datetime) -> bool:
-    """One answer, where its question was read and nobody answers it already."""
+    """Create one draft, if its comment was read and has no reply yet."""
     parts = (answer["terms"].strip(), answer["pointer"].strip(), answer["exit"].strip())
     for account, question in _asked(answer):
         try:
-            drafting.compose(
+            draft_services.compose(
                 account=account,
-                what=What.REPLY,
+                what=DraftKind.REPLY,
                 target=question,
                 text=built(*parts),
                 by=f"agent:{answer['agent']}",
                 now=now,
                 agent=answer["agent"],
-                origin=Scripted.name,
+                origin=ScriptedVoice.name,
                 parts=parts,
             )
         except RuleBroken:
@@ -93,7 +98,7 @@ def _asked(answer: dict[str, Any]) -> Iterator[tuple[Account, Message]]:
 
 @transaction.atomic
 def clear() -> None:
-    """Take away what `make` made, or nothing."""
+    """Remove what `make` created, or nothing."""
     made = AuditEvent.objects.called("agent.made").filter(actor=ACTOR)
     slugs = [line.subject.partition(":")[2] for line in made]
     demo.clear()

@@ -1,36 +1,45 @@
-"""What can go wrong when an agent speaks, each named for what to do next.
+"""Errors of a voice, one class per next step.
 
-VoiceError            no words came of it: a failed try
-├── VoiceLimited      the provider (or its queue) said: too much; `wait` if it said how long
-├── VoiceDown         not reached, broke, took too long, status 5xx: another brain may answer;
-│                     `wait` if it said how long
+VoiceError            no text was written: a failed attempt
+├── VoiceLimited      rate limit of the provider; `wait` if it named a time
+├── VoiceDown         not reached, broken off, timeout, status 5xx: another model may answer;
+│                     `wait` if it named a time
 ├── VoiceRefused      the model declined to write this
-├── VoiceBroken       what came is not what was asked for, again and again
-├── VoiceTooLong      the model's window is too small: shorten once
-├── VoiceMisset       key, model or address are wrong: a person must act
-├── VoiceEnding       we were told to stop while it was writing
-└── OutOfBudget       no reservation, no call; `until` when there is money again
+├── VoiceBroken       the answer has the wrong form, repeatedly
+├── VoiceTooLong      the context window is too small: shorten once
+├── VoiceMisconfigured  key, model or address is wrong: an operator must act
+├── VoiceStopping     the process was stopped while writing
+└── OutOfBudget       no reservation, no request; `until` when the budget resets
 
-Overtaken             our activation was taken back: write nothing more
+LeaseLost             another worker took the activation over: write nothing more
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from surfaces.text.reasons import StoredReason, as_reason
+
 
 class VoiceError(Exception):
-    """No words. The message is one sentence for operators, without secrets."""
+    """No text was written. `reason` says why, for operators, and holds no secrets."""
+
+    def __init__(self, why: str | StoredReason) -> None:
+        super().__init__(why)
+        self.reason = as_reason(why)
+
+    def __str__(self) -> str:
+        return str(self.reason)
 
 
 class VoiceLimited(VoiceError):
-    def __init__(self, why: str, *, wait: timedelta | None = None) -> None:
+    def __init__(self, why: str | StoredReason, *, wait: timedelta | None = None) -> None:
         super().__init__(why)
         self.wait = wait
 
 
 class VoiceDown(VoiceError):
-    def __init__(self, why: str, *, wait: timedelta | None = None) -> None:
+    def __init__(self, why: str | StoredReason, *, wait: timedelta | None = None) -> None:
         super().__init__(why)
         self.wait = wait
 
@@ -47,19 +56,19 @@ class VoiceTooLong(VoiceError):
     pass
 
 
-class VoiceMisset(VoiceError):
+class VoiceMisconfigured(VoiceError):
     pass
 
 
-class VoiceEnding(VoiceError):
+class VoiceStopping(VoiceError):
     pass
 
 
 class OutOfBudget(VoiceError):
-    def __init__(self, why: str, *, until: datetime) -> None:
+    def __init__(self, why: str | StoredReason, *, until: datetime) -> None:
         super().__init__(why)
         self.until = until
 
 
-class Overtaken(Exception):
-    """Another worker holds this agent now."""
+class LeaseLost(Exception):
+    """Another worker holds this activation now."""

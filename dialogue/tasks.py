@@ -1,4 +1,4 @@
-"""What the cluster may call on this floor."""
+"""Background tasks of agents."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from dialogue.models import Reservation, Spending, Step, WakeEvent
+from dialogue.activations.models import TranscriptStep
+from dialogue.budgets.models import Reservation, Spending
+from dialogue.wake_hooks.models import WakeEvent
 
-TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation itself and its cost stay
+TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation and its cost are kept
 EVENTS_KEPT = timedelta(days=30)
 BOOKS_KEPT = timedelta(days=400)
 
 
 def prune() -> int:
-    """Put away what nobody looks at any more; return the number of transcript lines."""
+    """Delete old transcript steps; return the number."""
     now = timezone.now()
     delivered = WakeEvent.objects.exclude(state="waiting")
     delivered.filter(made_at__lt=now - EVENTS_KEPT).delete()
     Reservation.objects.filter(settled_at__lt=now - EVENTS_KEPT).delete()
     Spending.objects.filter(starts__lt=(now - BOOKS_KEPT).date()).delete()
-    gone, _ = Step.objects.filter(at__lt=now - TRANSCRIPTS_KEPT).delete()
+    gone, _ = TranscriptStep.objects.filter(at__lt=now - TRANSCRIPTS_KEPT).delete()
     return gone

@@ -4,49 +4,135 @@
 (() => {
   const desk = document.querySelector("[data-desk]");
   if (!desk) return;
+  const { deskPanes: panes, deskDecisions: decisions } = window;
   const wide = matchMedia("(width >= 56rem)");
   const rows = () => [...desk.querySelectorAll(".items > [data-key-of]")];
   const item = () => document.querySelector("#item");
   const link = (row) => row?.querySelector("a[data-open]");
   const here = () => rows().find((row) => link(row)?.hasAttribute("aria-current"));
   const checked = () => [...desk.querySelectorAll(".items :checked")];
-  const opener = desk.appendChild(document.createElement("span")); // asks for items
-  opener.hidden = true;
-  let asked = ""; // the item on its way into the pane
+  let shown = null; // the row whose item is in the pane
+  let asked = null; // the row whose item is on its way into the pane
   let held = null; // a key pressed before that item was there
+
+  // ── show ───────────────────────────────────────────────────────────────
 
   function point(row) {
     for (const other of desk.querySelectorAll(".items a[aria-current]")) other.removeAttribute("aria-current");
     link(row)?.setAttribute("aria-current", "true");
-    row?.scrollIntoView({ block: "nearest" });
+  }
+
+  // What comes after a row; at the end of the whole list, what is before it.
+  function after(row) {
+    const all = rows(), at = all.indexOf(row);
+    return desk.querySelector(".items > .further") ? all.slice(at + 1) : [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))];
   }
 
   function open(row, { push = true } = {}) {
-    const to = link(row);
-    if (!to) return;
+    if (!link(row)) return;
     if (!wide.matches) {
-      location.assign(to.href);
+      location.assign(link(row).href);
       return;
     }
-    point(row);
-    to.focus({ preventScroll: true });
-    asked = row.dataset.keyOf;
-    item().setAttribute("aria-busy", "true");
-    htmx.ajax("GET", to.getAttribute("href"), { source: opener, target: "#item", swap: "outerHTML" });
-    if (push) history.replaceState(null, "", to.href);
+    bring(row, { push });
   }
 
-  // Quick fingers open several: only the last one is shown, whichever answers first.
-  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    if (detail.requestConfig?.elt !== opener) return;
-    if (!asked || !detail.serverResponse.includes(`data-item="${asked}"`)) detail.shouldSwap = false;
-  });
+  // Quick fingers ask for several: only the last one is shown, whichever arrives first.
+  function bring(row, { push = true } = {}) {
+    point(row);
+    asked = row;
+    const pane = panes.take(row);
+    if (pane.node) place(row, pane);
+    else {
+      item().setAttribute("aria-busy", "true");
+      pane.then((found) => {
+        if (asked === row) place(row, found);
+      });
+    }
+    // What costs a layout waits until the words are on the screen.
+    setTimeout(() => {
+      if ((asked ?? shown) !== row) return;
+      if (push) history.replaceState(null, "", link(row).href);
+      row.scrollIntoView({ block: "nearest" });
+      if (!typing(document.activeElement)) (wide.matches ? link(row) : item()).focus({ preventScroll: true });
+    });
+  }
+
+  function place(row, pane) {
+    asked = null;
+    if (pane.node) {
+      panes.show(pane);
+      shown = row;
+      decisions.refusalOf(row)?.remove();
+      arrived();
+    } else if (pane.status) location.assign(pane.href); // signed out, or it is gone: the whole page says it
+    else htmx.trigger(document.body, "htmx:sendError");
+  }
+
+  const prefetch = () => {
+    if (shown) panes.prefetch(after(shown));
+  };
+
+  function arrived() {
+    counted();
+    setTimeout(prefetch);
+    if (!held) return;
+    const key = held;
+    held = null;
+    item().querySelector(`[data-key="${CSS.escape(key)}"]`)?.click();
+  }
 
   function move(step) {
     const all = rows();
     if (!all.length) return;
     const at = all.indexOf(here());
     open(all[at < 0 ? 0 : Math.min(Math.max(at + step, 0), all.length - 1)]);
+  }
+
+  // ── decide ─────────────────────────────────────────────────────────────
+
+  // What is shown after the item in the pane is decided, if the list knows.
+  const next = () => (shown?.isConnected ? after(shown).find((row) => !panes.isDecided(row)) : undefined);
+  const isDecision = ({ verb, elt }) => verb === "post" && elt.closest("#item") && !elt.closest("[data-stays]");
+
+  // htmx made the request from the pane as it is shown; it is posted behind the next item.
+  document.addEventListener("htmx:configRequest", (event) => {
+    const { detail } = event;
+    if (!isDecision(detail) || detail.errors?.length) return;
+    const node = item(), row = shown, following = next();
+    if (decisions.isLeaving(node)) event.preventDefault(); // it is decided, the next one is on its way
+    else if (following) {
+      event.preventDefault();
+      decisions.post(row, node, detail);
+      bring(following);
+    }
+  });
+
+  // Everything else that is posted waits until the decisions before it are made.
+  document.addEventListener("htmx:confirm", (event) => {
+    const { detail } = event;
+    if (detail.verb !== "post" || !decisions.isBusy() || isDecision(detail) && next()) return;
+    event.preventDefault();
+    decisions.drained().then(() => detail.issueRequest(true));
+  });
+
+  // A refused decision: its item is at its place again, and in the pane if nothing took its place there.
+  desk.addEventListener("desk:returned", ({ target: row, detail }) => {
+    if (item().querySelector(".none") || item() === detail.node && !asked) bring(row);
+    else prefetch();
+  });
+
+  // Only what a person has seen is decided: not what changed this moment, nor by a second click.
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("#item .decide button") || panes.isMeant(event)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+
+  function undo() {
+    const press = () => document.querySelector("#toasts [data-key=u]")?.click();
+    if (decisions.isBusy()) decisions.drained().then(press);
+    else press();
   }
 
   function select(row) {
@@ -73,6 +159,8 @@
     (form.querySelector("[name=why]") ?? form.querySelector("[name=reason]"))?.focus();
     return true;
   }
+
+  // ── keys ───────────────────────────────────────────────────────────────
 
   const typing = (element) => element?.isContentEditable || element?.matches?.("input:not([type=checkbox], [type=radio]), textarea, select");
   const later = (event) => event.ctrlKey || event.metaKey || event.altKey || event.isComposing;
@@ -101,9 +189,10 @@
     else if (key === "k" || key === "ArrowUp" && event.target.matches(".items a")) move(-1);
     else if (event.repeat) done = false;
     else if (key === "x") select(here() ?? rows()[0]);
+    else if (key === "u" && decisions.isBusy()) undo();
     else if (key === "Escape" && checked().length) for (const box of checked()) box.click();
     else if (/^[acsrl]$/.test(key) && checked().length) done = bulk(key);
-    else if (/^[a-z]$/.test(key) && item()?.getAttribute("aria-busy") && item().dataset.item !== asked) held = key;
+    else if (/^[a-z]$/.test(key) && asked) held = key;
     else if (key === "r" && lacksReason(item()?.querySelector("[data-needs-reason]"))) done = true;
     else done = false;
     if (done) {
@@ -119,7 +208,8 @@
       event.stopImmediatePropagation();
       return;
     }
-    const to = event.target.closest(".items a[data-open]");
+    const again = event.target.closest("#refusals [data-reopen]");
+    const to = again ? link(document.getElementById(`row-${again.closest("[data-of]").dataset.of}`)) : event.target.closest(".items a[data-open]");
     if (!to || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
     open(to.closest("[data-key-of]"));
@@ -131,27 +221,32 @@
   }
   desk.addEventListener("change", counted);
 
-  document.addEventListener("htmx:afterSwap", ({ detail }) => {
-    if (detail.target?.id !== "item" && detail.elt?.id !== "item") return;
-    counted();
-    const now = item();
-    asked = "";
-    if (!now?.dataset.item) return;
-    const row = document.getElementById(`row-${now.dataset.item}`);
-    if (row) point(row);
-    if (detail.requestConfig?.verb === "post" && !now.contains(document.activeElement)) (link(row) ?? now).focus({ preventScroll: true });
-    if (held) {
-      const key = held;
-      held = null;
-      now.querySelector(`[data-key="${CSS.escape(key)}"]`)?.click();
-    }
+  // ── what htmx put there ────────────────────────────────────────────────
+
+  const rowOfItem = () => document.getElementById(`row-${item()?.dataset.item}`);
+
+  // What is posted brings its own pane: one that was asked for before falls.
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.requestConfig.verb !== "post" || detail.target?.id !== "item") return;
+    asked = null;
+    panes.stop();
   });
 
-  // The queue came later than its item: show which row it is.
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    if (detail.target?.id !== "item" && detail.elt?.id !== "item") return;
+    asked = null;
+    shown = rowOfItem();
+    const now = item();
+    if (shown) point(shown);
+    shown?.scrollIntoView({ block: "nearest" });
+    if (now.dataset.item && detail.requestConfig?.verb === "post" && !now.contains(document.activeElement)) (link(shown) ?? now).focus({ preventScroll: true });
+    arrived();
+  });
+
+  // The queue came later than its item: show which row it is. More rows came: fetch what is next.
   document.addEventListener("htmx:afterSettle", ({ target }) => {
-    if (target.id !== "queue") return;
-    const row = document.getElementById(`row-${item()?.dataset.item}`);
-    if (row) point(row);
+    if (target.id === "queue" && (shown = rowOfItem())) point(shown);
+    if (target.closest?.("#queue")) prefetch();
   });
   document.addEventListener("htmx:responseError", () => item()?.removeAttribute("aria-busy"));
   document.addEventListener("htmx:sendError", () => item()?.removeAttribute("aria-busy"));

@@ -1,7 +1,7 @@
-"""The administration: a second look at every row.
+"""Django admin: a read-mostly view of all rows.
 
-What a verb guards (drafts, messages, the ledger …) cannot be changed here, or the
-verb's promises would not hold. Credentials are never shown.
+Rows that services guard (drafts, messages, the audit log …) are read-only here. Credentials
+are never shown.
 """
 
 from __future__ import annotations
@@ -12,27 +12,19 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
-from surfaces.models import (
-    Account,
-    Allowance,
-    ApiKey,
-    AuditEvent,
-    Draft,
-    HubAuthor,
-    HubClock,
-    HubComment,
-    HubCommunity,
-    HubPost,
-    HubRead,
-    Message,
-    Operator,
-    Pause,
-    SignInAttempt,
-    SpamDecision,
-    SpamToken,
-    Surface,
-    WatchRound,
-)
+from surfaces.accounts.models.account import Account
+from surfaces.accounts.models.rate_limit import RateLimitWindow
+from surfaces.accounts.models.surface import Surface
+from surfaces.audit.models import AuditEvent
+from surfaces.drafts.models import Draft
+from surfaces.hub.models import HubAuthor, HubClock, HubComment, HubCommunity, HubPost, HubRead
+from surfaces.messages.models import Message
+from surfaces.operators.models.api_key import ApiKey
+from surfaces.operators.models.operator import Operator
+from surfaces.operators.models.sign_in_attempt import SignInAttempt
+from surfaces.pauses.models import Pause
+from surfaces.spam.models import SpamDecision, SpamToken
+from surfaces.watcher.models import WatchRound
 
 admin.site.site_header = admin.site.site_title = "Colloquy administration"
 admin.site.index_title = "Everything there is to look at"
@@ -46,8 +38,8 @@ def _manages(request: HttpRequest) -> bool:
 admin.site.has_permission = _manages  # type: ignore[method-assign]
 
 
-class OnlyLook(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Rows that only verbs may write."""
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Read-only rows."""
 
     show_full_result_count = False  # no count over a million rows
     list_per_page = 50
@@ -77,8 +69,8 @@ class OnlyLook(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Operator)
-class OperatorAdmin(OnlyLook):
-    """Made and changed under Settings, where the last administrator is guarded."""
+class OperatorAdmin(ReadOnlyAdmin):
+    """Read-only: operators are changed under Settings, which protects the last administrator."""
 
     list_display = ["username", "name", "role", "is_active", "last_login"]
     list_filter = ["role", "is_active"]
@@ -86,14 +78,14 @@ class OperatorAdmin(OnlyLook):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(OnlyLook):
+class ApiKeyAdmin(ReadOnlyAdmin):
     list_display = ["name", "prefix", "owner", "scope", "made_at", "expires_at", "revoked_at"]
     list_select_related = ["operator"]
     hidden = ("digest",)
 
 
 @admin.register(Surface)
-class SurfaceAdmin(OnlyLook):
+class SurfaceAdmin(ReadOnlyAdmin):
     """Its name, our own budgets and its way of writing may be set here; the rest by verbs."""
 
     list_display = ["slug", "name", "kind", "base_url", "is_on"]
@@ -113,7 +105,7 @@ class SurfaceAdmin(OnlyLook):
 
 
 @admin.register(Account)
-class AccountAdmin(OnlyLook):
+class AccountAdmin(ReadOnlyAdmin):
     list_display = ["name", "surface", "handle", "mode", "is_on", "state", "state_since"]
     list_filter = ["state", "mode", "is_on"]
     list_select_related = ["surface"]
@@ -121,7 +113,7 @@ class AccountAdmin(OnlyLook):
 
 
 @admin.register(Message)
-class MessageAdmin(OnlyLook):
+class MessageAdmin(ReadOnlyAdmin):
     list_display = ["id", "account", "kind", "author", "direction", "created_at", "spam_status"]
     list_filter = ["direction", "kind", "spam_status", "reply_status"]
     list_select_related = ["account"]
@@ -129,58 +121,58 @@ class MessageAdmin(OnlyLook):
 
 
 @admin.register(Draft)
-class DraftAdmin(OnlyLook):
+class DraftAdmin(ReadOnlyAdmin):
     list_display = ["id", "account", "what", "state", "made_by", "made_at", "decided_by"]
     list_filter = ["state", "what"]
     list_select_related = ["account"]
 
 
 @admin.register(AuditEvent)
-class LedgerAdmin(OnlyLook):
+class AuditEventAdmin(ReadOnlyAdmin):
     list_display = ["id", "at", "actor", "action", "subject", "why"]
 
 
 @admin.register(WatchRound)
-class WatchRoundAdmin(OnlyLook):
+class WatchRoundAdmin(ReadOnlyAdmin):
     list_display = ["id", "account", "started_at", "outcome", "requests", "stored", "skipped"]
     list_select_related = ["account"]
 
 
-@admin.register(Allowance)
-class AllowanceAdmin(OnlyLook):
+@admin.register(RateLimitWindow)
+class RateLimitWindowAdmin(ReadOnlyAdmin):
     list_display = ["holder", "bucket", "used", "window_ends_at", "blocked_until"]
 
 
 @admin.register(Pause)
-class PauseAdmin(OnlyLook):
+class PauseAdmin(ReadOnlyAdmin):
     list_display = ["scope", "subject", "why", "by", "since", "ended_at", "ended_by"]
 
 
 @admin.register(SpamDecision)
-class SpamDecisionAdmin(OnlyLook):
+class SpamDecisionAdmin(ReadOnlyAdmin):
     list_display = ["id", "message", "is_spam", "filter_status", "by", "at"]
     list_select_related = ["message"]
 
 
 @admin.register(SpamToken)
-class SpamTokenAdmin(OnlyLook):
+class SpamTokenAdmin(ReadOnlyAdmin):
     list_display = ["token", "in_spam", "in_clean"]
 
 
 @admin.register(SignInAttempt)
-class SignInAttemptAdmin(OnlyLook):
+class SignInAttemptAdmin(ReadOnlyAdmin):
     list_display = ["at", "username", "network"]
 
 
 @admin.register(HubCommunity, HubPost, HubComment, HubRead, HubClock)
-class HubAdmin(OnlyLook):
+class HubAdmin(ReadOnlyAdmin):
     """The built-in community's own rows."""
 
     hidden = ("search",)
 
 
 @admin.register(HubAuthor)
-class HubAuthorAdmin(OnlyLook):
+class HubAuthorAdmin(ReadOnlyAdmin):
     """Authors of the built-in community, without what they sign in with."""
 
     list_display = ["name", "display_name", "is_bot", "made_at"]

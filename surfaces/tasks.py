@@ -1,4 +1,4 @@
-"""What the cluster may call. Arguments are ids and strings: they are pickled."""
+"""Background tasks. Arguments are ids and strings, because they are pickled."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
-from surfaces import delivery, lapsing, noticing
-from surfaces.desk import readers
-from surfaces.models import SignInAttempt, WatchRound
-from surfaces.sender import sender_of_this_thread
+from surfaces.delivery import sender
+from surfaces.desk import viewers
+from surfaces.drafts import expiry
+from surfaces.notices import rounds
+from surfaces.operators.models.sign_in_attempt import SignInAttempt
+from surfaces.watcher.models import WatchRound
+from surfaces.workers.locks import lock_of_this_thread
 
 ROUNDS_KEPT = timedelta(days=14)
 RESULTS_KEPT = timedelta(days=2)
@@ -20,26 +23,26 @@ ATTEMPTS_KEPT = timedelta(days=1)
 
 def deliver_due() -> int:
     """Send what is due. Safe to run twice at once."""
-    return delivery.deliver_due(sender_of_this_thread(), clock=timezone.now).sent
+    return sender.deliver_due(lock_of_this_thread(), clock=timezone.now).sent
 
 
 def notice() -> int:
     """Tell operators what waits. Safe to run twice at once."""
-    return noticing.go_round(clock=timezone.now).told
+    return rounds.run_round(clock=timezone.now).told
 
 
 def expire_drafts() -> int:
     """Withdraw what nobody decided in time, where the house says how long drafts wait."""
-    return lapsing.expire(now=timezone.now())
+    return expiry.expire(now=timezone.now())
 
 
 def prune() -> int:
-    """Put away what nobody looks at any more."""
+    """Delete old rows."""
     now = timezone.now()
-    noticing.put_away(now)
+    rounds.prune(now)
     WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
     Session.objects.filter(expire_date__lt=now).delete()
-    readers.put_away(now=now)
+    viewers.prune(now=now)
     SignInAttempt.objects.filter(at__lt=now - ATTEMPTS_KEPT).delete()
     Failure.objects.filter(stopped__lt=now - ROUNDS_KEPT).delete()
     gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()

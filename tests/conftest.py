@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import ipaddress
 import os
@@ -12,9 +13,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 
-from tests import emptying
+from tests import truncate
 from tests.factories import NOON, make_operator
+from tests.markup import with_markup
 
 # pytest-playwright runs an event loop in this thread; our own calls stay synchronous.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -43,8 +46,8 @@ def noon() -> datetime:
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     # Tests with real transactions empty their tables afterwards; the ledger refuses that.
     with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE surfaces_auditevent DISABLE TRIGGER ledger_is_never_emptied")
-        emptying.quickly()
+        cursor.execute("ALTER TABLE surfaces_auditevent DISABLE TRIGGER audit_is_never_truncated")
+        truncate.quickly()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -57,8 +60,34 @@ def _quick_and_quiet() -> Iterator[None]:
         settings.PASSWORD_HASHERS,
         ["django.contrib.auth.hashers.MD5PasswordHasher"],
     )
+    settings.STYLE_GUIDE = True
     yield
     settings.PASSWORD_HASHERS = slow
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pages_are_markup() -> Iterator[None]:
+    """Templates stand one element a line; tests compare what a page shows."""
+    request = Client.request
+    Client.request = lambda self, **facts: with_markup(request(self, **facts))
+    yield
+    Client.request = request
+
+
+@pytest.fixture(autouse=True)
+def _no_event_loop_of_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A browser test leaves Playwright's event loop marked as running in its worker's thread.
+
+    Code that starts an event loop of its own refuses to do so there. A test without a browser
+    runs as in a new process.
+    """
+    if "playwright" in request.fixturenames:
+        yield
+        return
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(running)
 
 
 @pytest.fixture(autouse=True)

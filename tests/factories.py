@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from dialogue import presences
+from dialogue.agents import presences
 from dialogue.models import Agent, AgentSettings, Notification, Presence
-from surfaces.models import Account, Draft, Message, Operator, Surface
-from surfaces.storing import next_message_id
+from surfaces.messages.store import next_message_id
+from surfaces.models import Account, AuditEvent, Draft, Message, Operator, Surface
+from surfaces.settings.services import SavedChange
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _number = count(1)
@@ -134,7 +135,7 @@ def make_presence(**given: Any) -> Presence:
     account = given.pop("account", None) or make_account()
     ordinary = {"since": NOON - timedelta(hours=6)}
     presence = Presence.objects.create(agent=agent, account=account, **(ordinary | given))
-    presences.obey(agent)
+    presences.obey(agent, now=NOON)
     account.refresh_from_db()
     return presence
 
@@ -147,3 +148,8 @@ def make_notification(**given: Any) -> Notification:
     return Notification.objects.create(
         agent=presence.agent, presence=presence, message=message, **(ordinary | given)
     )
+
+
+def event_of(saved: SavedChange) -> AuditEvent:
+    """The audit event of a change of settings."""
+    return AuditEvent.objects.get(pk=saved.event_id)

@@ -11,17 +11,23 @@ import pytest
 from config.env import Env
 
 ROOT = Path(__file__).resolve().parent.parent
-OPERATING = (ROOT / "docs/operating.md").read_text()
+OPERATING = (ROOT / "docs/operate.md").read_text()
+MODERATING = (ROOT / "docs/moderate.md").read_text()
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
 GLOSSARY = (ROOT / "docs/glossary.md").read_text()
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE = re.compile(r"```.*?```|^ {4,}.*?$|`[^`]*`|\]\([^)]*\)", re.M | re.S)
+RETIRED = re.compile(r"\b(waking|ledger|laps|knob|house|brain|inbox mark)", re.I)
+HEADING = re.compile(r"^#+ (.+)$", re.M)
 COMMANDS = sorted(
     path.stem
     for app in ("config", "dialogue", "surfaces")
     for path in (ROOT / app / "management/commands").glob("[a-z]*.py")
 )
 PAPERS = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "deploy/README.md",
 ]
 ELSEWHERE = re.compile(r"/work/" + r"shared|\.\./" + r"shared")  # in parts: not to find itself
 
@@ -43,9 +49,24 @@ def test_every_variable_is_explained_to_operators(variable: str):
 @pytest.mark.parametrize("paper", PAPERS, ids=name_of)
 def test_no_link_of_a_paper_leads_nowhere(paper: Path):
     for link in LINK.findall(paper.read_text()):
-        if "://" in link or link.startswith("#"):
+        if "://" in link:
             continue
-        assert (paper.parent / link.partition("#")[0]).exists(), link
+        name, _, anchor = link.partition("#")
+        linked = paper.parent / name if name else paper
+        assert linked.exists(), link
+        assert not anchor or anchor in anchors(linked), link
+
+
+def anchors(paper: Path) -> list[str]:
+    """The addresses of a paper's headings, as GitHub makes them."""
+    found = (re.sub(r"[^\w\- ]", "", title.lower()) for title in HEADING.findall(paper.read_text()))
+    return [title.replace(" ", "-") for title in found]
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=name_of)
+def test_the_papers_use_the_words_of_the_pages(paper: Path):
+    if paper.name != "CHANGELOG.md":  # it tells what a word was before
+        assert not RETIRED.search(CODE.sub("", paper.read_text()))
 
 
 def test_the_readme_names_both_commands():
@@ -76,7 +97,7 @@ def test_the_glossary_names_every_column_of_messages():
 
 
 def test_the_audit_queries_are_the_ones_that_are_tested():
-    from tests.surfaces.test_message import AWAITING, FAILED, THREADS
+    from tests.surfaces.messages.test_models import AWAITING, FAILED, THREADS
 
     told = [_packed(sql) for sql in re.findall(r"```sql\n(.*?);\n```", GLOSSARY, re.DOTALL)]
     assert told == [_packed(sql) for sql in (THREADS, AWAITING, FAILED)]
@@ -108,8 +129,29 @@ def test_nothing_points_outside_the_repository():
 
 
 def test_every_verdict_is_explained_to_operators():
-    from dialogue.turn_taking import Why
+    from dialogue.replies.decision import Reason
 
-    for why in Why:
-        line = rf"^\| `{why.code}` \| \w+ \| {re.escape(why.value)} \|"
-        assert re.search(line, OPERATING, re.M), why
+    for why in Reason:
+        assert re.search(rf"^\| `{why.code}` \| (pass|hold|wait|reply) \| \w", MODERATING, re.M), (
+            why
+        )
+
+
+def test_the_walk_of_a_comment_enters_each_package_once_per_process():
+    table = ARCHITECTURE.partition("## The walk of one comment")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.*?) ?\| (.+?) \| `(.+?)` \|$", table, re.M)
+    walk: dict[int, list[str]] = {}
+    for process, _, package in rows:
+        walk.setdefault(len(walk) if process else len(walk) - 1, []).append(package)
+    packages = {package for row in walk.values() for package in row}
+    assert 20 <= len(packages) <= 30
+    assert f"These are {len(packages)} packages." in table
+    for entered in walk.values():
+        assert len(entered) == len(set(entered)), entered
+    for package in packages:
+        assert (ROOT / package).is_dir() or (ROOT / f"{package}.py").is_file(), package
+    for step in (
+        "fetch", "row", "verdict", "notification", "decision", "activation", "words", "draft",
+        "desk", "approval", "sending", "record",
+    ):  # fmt: skip
+        assert any(done.startswith(step) for _, done, _ in rows), step

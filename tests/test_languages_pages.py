@@ -11,10 +11,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import translation
 
-from config.catalog import books
-from surfaces.models import House
-from tests.browser.at_work import put_to_work
-from tests.browser.places import pages
+from config.dev.translations import po_files
+from surfaces.models import InstanceSettings
+from tests.browser.pages import pages
+from tests.browser.processes import put_to_work
 from tests.factories import make_operator
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,7 +70,7 @@ def texts(html: str) -> list[str]:
 @pytest.fixture(scope="module")
 def known() -> set[str]:
     """Everything the catalog could have said in Chinese."""
-    book = books.translations(books.read(books.path_of(ROOT, "zh_Hans"), "zh_Hans"))
+    book = po_files.translations(po_files.read(po_files.path_of(ROOT, "zh_Hans"), "zh_Hans"))
     return {words for (_, words), said in book.items() if said != words} - SAME
 
 
@@ -129,7 +129,7 @@ def test_who_is_not_signed_in_is_asked_in_their_language(db, client):
 
 
 def test_the_house_speaks_where_the_browsers_language_is_unknown(db, client):
-    House.objects.update_or_create(pk=1, defaults={"language": "zh-hans"})
+    InstanceSettings.objects.update_or_create(pk=1, defaults={"language": "zh-hans"})
     assert (
         client.get("/sign-in", headers={"Accept-Language": "de"})["Content-Language"] == "zh-hans"
     )
@@ -152,4 +152,4 @@ def test_a_refusal_is_told_in_chinese(chinese):
 def test_a_missing_page_is_missed_in_chinese(chinese):
     answer = chinese.get("/nothing/here")
     assert answer.status_code == 404
-    assert "这里什么也没有" in answer.content.decode()
+    assert "找不到页面" in answer.content.decode()

@@ -11,7 +11,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from surfaces.models import Account, Message, Operator
-from tests import emptying, worlds
+from tests import truncate, worlds
 from tests.factories import make_account, make_message, make_operator, make_post
 from tests.worlds import World
 
@@ -26,7 +26,7 @@ def make_talk() -> None:
 
 @pytest.fixture(autouse=True)
 def _same_hour(monkeypatch) -> None:
-    if not emptying.is_quick():
+    if not truncate.is_quick():
         pytest.skip("only a superuser of the database silences triggers")
     monkeypatch.setattr(worlds, "_hour", lambda: "noon")
 
@@ -34,7 +34,7 @@ def _same_hour(monkeypatch) -> None:
 def rows() -> dict[str, list[str]]:
     found = {}
     with connection.cursor() as cursor:
-        for table in emptying.filled_tables():
+        for table in truncate.filled_tables():
             cursor.execute(f"SELECT t::text FROM {table} t ORDER BY 1")
             found[table] = [line for (line,) in cursor]
     return found
@@ -43,7 +43,7 @@ def rows() -> dict[str, list[str]]:
 def test_everything_is_taken_away_even_what_refuses_to_go():
     make_talk()
     make_operator()
-    emptying.empty()
+    truncate.empty()
     assert rows() == {}
 
 
@@ -54,26 +54,26 @@ def test_an_unfinished_writer_is_waited_for():
             writer.execute("BEGIN; INSERT INTO django_session VALUES ('a', 'b', now())")
             cursor.execute("SET LOCAL lock_timeout = '50ms'")
             with pytest.raises(OperationalError, match="lock timeout"):
-                emptying.empty()
+                truncate.empty()
     finally:
         other.close()
 
 
 def test_a_moved_permission_is_noticed_and_put_back():
     Permission.objects.first().delete()
-    assert emptying.furniture_was_moved()
+    assert truncate.furniture_was_moved()
 
 
 def test_after_a_moved_permission_all_are_there_again():
     assert Permission.objects.filter(codename="add_operator").exists()
-    assert not emptying.furniture_was_moved()
+    assert not truncate.furniture_was_moved()
 
 
 def test_a_world_laid_out_again_is_the_same_world():
     world = World("talk", make_talk)
     world.lay_out()
     made, made_at = rows(), world.made_at
-    emptying.empty()
+    truncate.empty()
     world.made_at = timezone.now()  # so no time has passed
     world.inserts = world.inserts.replace("%(later)s", "0")
     world.lay_out()
@@ -85,7 +85,7 @@ def test_a_world_is_as_young_as_when_it_was_made(monkeypatch):
     world = World("talk", make_talk)
     world.lay_out()
     made = Message.objects.latest("pk").seen_at
-    emptying.empty()
+    truncate.empty()
     later = timezone.now() + timedelta(seconds=90)
     monkeypatch.setattr(worlds.timezone, "now", lambda: later)
     world.lay_out()
@@ -98,7 +98,7 @@ def test_a_world_leaves_who_looks_at_it_and_collides_with_nobody():
     world = World("talk", make_talk)
     mira = make_operator(username="mira")
     world.lay_out()
-    emptying.empty()
+    truncate.empty()
     make_operator(username="jonas")
     world.lay_out()
     assert [one.username for one in Operator.objects.all()] == ["jonas"]
@@ -120,7 +120,7 @@ def test_in_another_hour_a_world_is_made_anew(monkeypatch):
     calls = []
     world = World("talk", lambda: calls.append(make_talk()))
     world.lay_out()
-    emptying.empty()
+    truncate.empty()
     monkeypatch.setattr(worlds, "_hour", lambda: "one o'clock")
     world.lay_out()
     assert len(calls) == 2
@@ -130,7 +130,7 @@ def test_in_another_hour_a_world_is_made_anew(monkeypatch):
 def test_rules_hold_again_after_a_world_was_laid_out():
     world = World("talk", make_talk)
     world.lay_out()
-    emptying.empty()
+    truncate.empty()
     world.lay_out()
     with pytest.raises(IntegrityError):
         Account.objects.update(surface_id=0)

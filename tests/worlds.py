@@ -13,7 +13,7 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.utils import timezone
 
-from tests import emptying
+from tests import truncate
 
 COLUMNS = """
     SELECT quote_ident(attname), atttypid = 'timestamptz'::regtype
@@ -34,8 +34,8 @@ class World:
         self.inserts = ""
 
     def lay_out(self) -> None:
-        filled = emptying.filled_tables()
-        if not emptying.is_quick() or set(filled) - set(ONLOOKERS):
+        filled = truncate.filled_tables()
+        if not truncate.is_quick() or set(filled) - set(ONLOOKERS):
             self.make()  # a database in use gets its rows from the program
         elif self.hour == _hour():
             self._insert()  # what was counted by hours and days holds still
@@ -50,11 +50,11 @@ class World:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"DROP SCHEMA IF EXISTS {self.schema} CASCADE")
             cursor.execute(f"CREATE SCHEMA {self.schema}")
-            for table in emptying.filled_tables():
+            for table in truncate.filled_tables():
                 given = f"WHERE NOT id = ANY(ARRAY{before[table]})" if table in before else ""
                 copy = f"{self.schema}.{table}"
                 cursor.execute(f"CREATE TABLE {copy} AS SELECT * FROM {table} {given}")
-        self.inserts = "; ".join(map(self._insert_into, emptying.filled_tables()))
+        self.inserts = "; ".join(map(self._insert_into, truncate.filled_tables()))
 
     def _insert_into(self, table: str) -> str:
         with connection.cursor() as cursor:
@@ -69,7 +69,7 @@ class World:
         assert self.made_at
         later = (timezone.now() - self.made_at).total_seconds()
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"{emptying.NOBODY_IS_TOLD}; {self.inserts % {'later': later}}")
+            cursor.execute(f"{truncate.NOBODY_IS_TOLD}; {self.inserts % {'later': later}}")
 
 
 def _hour() -> str:

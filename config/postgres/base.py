@@ -11,7 +11,7 @@ from typing import Any
 from django.db import OperationalError
 from django.db.backends.postgresql import base, client
 
-from config import embedded
+from config.postgres import embedded
 
 
 class DatabaseClient(client.DatabaseClient):

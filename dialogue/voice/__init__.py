@@ -1,27 +1,27 @@
-"""Who writes the words: a template without any model, or models that are asked in turn.
+"""Voices write text: from templates, or with language models in order.
 
-Nothing here knows a row, a setting or a surface. `open_voice` is the only door.
+No code here uses rows, settings or surfaces. `open_voice` is the only entry point.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialogue.voice.base import Knobs, Mind, Voice
+from dialogue.voice.base import GenerationSettings, ModelConfig, Voice
 
 __all__ = ["open_voice"]
 
 
-def open_voice(kind: str, minds: Sequence[Mind], knobs: Knobs) -> Voice:
+def open_voice(kind: str, minds: Sequence[ModelConfig], knobs: GenerationSettings) -> Voice:
     """Open the voice that `kind` names: scripted, or model."""
     if kind == "model":
-        # Not at the top: what models need takes two seconds to import and a hundred
-        # megabytes to hold, and most processes never ask one.
-        from dialogue.voice.model import ModelVoice
+        # Imported here: the model libraries take two seconds and a hundred megabytes, and most
+        # processes never use them.
+        from dialogue.voice.llm.voice import ModelVoice
 
         return ModelVoice(minds, knobs)
     if kind == "scripted":
-        from dialogue.voice.scripted import Scripted
+        from dialogue.voice.scripted.voice import ScriptedVoice
 
-        return Scripted()
+        return ScriptedVoice()
     raise ValueError(f"{kind!r} is no voice")

@@ -1,7 +1,7 @@
-"""What a voice is given, what it gives back, and who watches over it.
+"""The interface of a voice: its input, its output and its recorder.
 
-A voice sees a `Brief` and nothing else: no rows, no credentials, no settings. What it
-returns is words. So nothing a stranger writes can change anything but words.
+A voice sees a `Brief` and nothing else: no rows, no credentials, no settings. It returns text.
+So text by other people can change nothing but the text of a draft.
 """
 
 from __future__ import annotations
@@ -11,43 +11,45 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
+from surfaces.text.reasons import StoredReason
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
-    """One text of the thread, as somebody wrote it."""
+class ThreadMessage:
+    """One text of the thread."""
 
     author: str
     text: str
     title: str = ""
     is_ours: bool = False
-    is_above: bool = False  # on the way from the root to the comment: dropped last
+    is_above: bool = False  # an ancestor of the comment: dropped last
     number: int = 0  # the message it is, for provenance
     written_at: str = ""  # ISO 8601
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Brief:
-    """All that a voice may know."""
+    """Everything a voice may know."""
 
     purpose: str  # reply or stone
     name: str  # of the agent
     handle: str  # our name on the surface
     persona: str = ""
     place: str = ""  # e.g. Moltbook
-    house_rules: tuple[str, ...] = ()  # the surface's, and limits left, in sentences
+    house_rules: tuple[str, ...] = ()  # rules of the surface and remaining limits, in sentences
     longest: int = 1_200  # characters of the text
-    longest_title: int = 0  # 0: no title is asked for
-    thread: tuple[Said, ...] = ()  # root first, then oldest to newest, without the comment
-    comment: Said | None = None  # what is answered
-    run: tuple[Said, ...] = ()  # other comments of the same author that this answers too
-    kernel: str = ""  # what a stone grows from, where no thread is
-    notes: tuple[str, ...] = ()  # from operators, and why the last words were not good
-    before: str = ""  # the words that were not good, if any
-    seed: int = 0  # for voices that choose: the same brief and seed, the same words
+    longest_title: int = 0  # 0: no title wanted
+    thread: tuple[ThreadMessage, ...] = ()  # root first, then oldest to newest, without the comment
+    comment: ThreadMessage | None = None  # the comment to reply to
+    run: tuple[ThreadMessage, ...] = ()  # other comments of the same author that the reply covers
+    kernel: str = ""  # the topic seed of a stone without a thread
+    notes: tuple[str, ...] = ()  # notes of operators, and why the last text failed the checks
+    before: str = ""  # the last text that failed the checks, if any
+    seed: int = 0  # for voices with a random choice: the same brief and seed give the same text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Written:
+class Reply:
     """Terms, pointer and perhaps an exit, and the text built from them."""
 
     terms: str
@@ -58,8 +60,8 @@ class Written:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Mind:
-    """One model to ask, with its key in the clear: it must never reach a log or a page."""
+class ModelConfig:
+    """A model with its key in the clear. Never log or show it."""
 
     model: str  # provider:name
     base_url: str = ""
@@ -69,24 +71,24 @@ class Mind:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Knobs:
+class GenerationSettings:
     temperature: float = 0.7
     output_tokens: int = 1_000
-    timeout: float = 60.0  # seconds for one request in all
+    timeout: float = 60.0  # timeout of one request, in seconds
 
 
-class Watch(Protocol):
-    """Who keeps the books while a voice works. Every call may raise `Overtaken`."""
+class UsageRecorder(Protocol):
+    """Records transcript and cost while a voice works. Every call may raise `LeaseLost`."""
 
     def is_ending(self) -> bool:
-        """True as soon as the worker was told to stop. Safe from any thread."""
+        """Whether the worker is stopping. Thread-safe."""
 
     def asking(
         self, model: str, *, tokens_in: int, tokens_out: int, facts: Mapping[str, Any]
     ) -> Any:
-        """Reserve what one request may cost and note that it begins; return a ticket.
+        """Reserve the maximum cost of a request and record its start; return a ticket.
 
-        Raises `OutOfBudget`: then nothing may be asked.
+        Raises `OutOfBudget`: then send no request.
         """
 
     def answered(
@@ -100,21 +102,21 @@ class Watch(Protocol):
         facts: Mapping[str, Any],
         took_ms: int,
     ) -> None:
-        """Settle and note. `cost` None: nobody knows the price."""
+        """Settle the cost and record the answer. `cost` None: the price is unknown."""
 
-    def failed(self, ticket: Any, why: str, *, took_ms: int, may_have_cost: bool) -> None:
-        """Note a request that brought nothing. `may_have_cost`: it reached the provider."""
+    def failed(self, ticket: Any, why: StoredReason, *, took_ms: int, may_have_cost: bool) -> None:
+        """Record a failed request. `may_have_cost`: it reached the provider."""
 
 
 def built(terms: str, pointer: str, exit: str) -> str:
-    """The text that is sent: the parts that are there, one paragraph each."""
+    """The text to send: the non-empty parts, one paragraph each."""
     return "\n\n".join(part for part in (terms.strip(), pointer.strip(), exit.strip()) if part)
 
 
 class Voice(Protocol):
-    """Who writes the words."""
+    """Writes replies and posts."""
 
     name: str  # shown with every draft: scripted, or the models' names
 
-    def write(self, brief: Brief, watch: Watch) -> Written:
-        """Return words, or raise a `VoiceError`."""
+    def write(self, brief: Brief, watch: UsageRecorder) -> Reply:
+        """Return a reply, or raise a `VoiceError`."""

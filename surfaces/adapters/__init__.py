@@ -1,4 +1,4 @@
-"""Every surface we listen to. A new one: its package, its class here, and in `writers`."""
+"""All readers by kind. A new surface needs its package, an entry here and in `writers`."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ READERS: dict[str, type[Reader]] = {reader.traits.kind: reader for reader in (Hu
 
 
 def kind_choices() -> list[tuple[str, str]]:
-    # A callable, so that a new adapter does not need a migration.
+    # A callable, so that a new adapter needs no migration.
     return [(kind, reader.traits.label) for kind, reader in READERS.items()]

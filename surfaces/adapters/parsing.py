@@ -1,4 +1,4 @@
-"""Read strangers' JSON without trusting a single field of it."""
+"""Validate JSON of other services, field by field."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 class Malformed(ValueError):
-    """An item without what makes it an item. The message says what is missing."""
+    """An item without a required field. The message names it."""
 
 
 def clean_text(value: object, *, most: int = LONGEST_TEXT) -> str:

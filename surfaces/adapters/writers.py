@@ -1,9 +1,9 @@
-"""Every surface we speak on: the one way out. Only `surfaces.delivery` may import this."""
+"""All writers by kind. Only `surfaces.delivery.sender` may import this module."""
 
 from __future__ import annotations
 
 from surfaces.adapters.base import Writer
-from surfaces.adapters.hub.writing import HubWriter
-from surfaces.adapters.moltbook.writing import MoltbookWriter
+from surfaces.adapters.hub.writer import HubWriter
+from surfaces.adapters.moltbook.writer import MoltbookWriter
 
 WRITERS: dict[str, type[Writer]] = {"hub": HubWriter, "moltbook": MoltbookWriter}

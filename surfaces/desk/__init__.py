@@ -1,8 +1,8 @@
 """The desk: one queue of everything that waits for a person, whatever its kind.
 
     a row of some table ──trigger──> desk_items ──filters, order──> the queue
-    kind + item ──its kind's `load`──> the row ──`pane`──> what a person sees
-    an act ──its kind's verb, compare-and-set──> an outcome in words, and how to take it back
+    kind + item ──its kind's `load`──> the row ──`pane`──> the page
+    an action ──its kind's service, compare-and-set──> an outcome, and its undo
 
-A kind is registered by dotted name (`DESK_KINDS`), so the ground floor shows what it does not know.
+Kinds are added by an `Extension`, so `surfaces` needs to import no other app.
 """

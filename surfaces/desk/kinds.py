@@ -1,43 +1,42 @@
-"""What kinds of things wait here, and what each can show and have done to it."""
+"""Kinds of desk items: how they are shown and which actions they have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
-from django.utils.module_loading import import_string
+from django.utils.translation import gettext_lazy as _lazy
 
+from surfaces.desk.models import DeskItem
 from surfaces.errors import BadInput
-from surfaces.models import DeskItem
-from surfaces.timeline import Step
+from surfaces.extension_points import extensions
+from surfaces.threads.timeline import TimelineEvent
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Given:
-    """Who acts, when, and what they typed and were shown."""
+class ActionInput:
+    """Input of an action: operator, time, typed values, and what was shown."""
 
     by: str
     now: datetime
     posted: Mapping[str, str] = field(default_factory=dict)
-    delay: timedelta = timedelta()  # how long approved words can still be called back
+    delay: timedelta = timedelta()  # how long an approval can be undone
 
     def typed(self, name: str) -> str:
-        return self.posted.get(name, "").replace("\0", "").strip()
+        return self.posted.get(name, "").strip()
 
 
-Verb = Callable[[Any, Given], str]  # does it, returns what was done in words
+Verb = Callable[[Any, ActionInput], str]  # performs it and returns what was done
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Act:
-    """One thing a person may do to an item."""
+class Action:
+    """One action on an item."""
 
     name: str  # the last part of its address
     label: StrOrPromise
@@ -46,11 +45,12 @@ class Act:
     css: str = ""
     undo: Verb | None = None
     in_bulk: bool = True  # possible without looking at the item alone
+    by_stamp: bool = True  # refused when the item changed since it was shown
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
-    """What a row of the queue says. `said` is a stranger's or an agent's text."""
+class RowSummary:
+    """Content of a row of the queue. `said` is text by others or by an agent."""
 
     who: str
     place: str
@@ -63,8 +63,8 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
-    """A kind of thing that waits. Icons and classes are those of the design language."""
+class DeskKind:
+    """A kind of desk item. Icons and classes are those of the stylesheet."""
 
     name: str
     label: StrOrPromise  # of one: "Draft to review"
@@ -73,29 +73,33 @@ class Kind:
     icon: str
     css: str = ""
     load: Callable[[Iterable[int]], Mapping[int, Any]]  # light rows for the queue, by id
-    line: Callable[[Any, DeskItem], Line]
-    get: Callable[[int], Any]  # one whole row with `account_id`, maybe `agent`; or None
+    line: Callable[[Any, DeskItem], RowSummary]
+    # One whole row with `account_id`, maybe `agent`, maybe a `stamp`; or None.
+    get: Callable[[int], Any]
+    lock: Callable[[int], object] | None = None  # holds the row until the transaction ends
     template: str
     context: Callable[[Any, datetime], dict[str, Any]]
     title: Callable[[Any], str]
     decided: Callable[[Any, str, datetime], str]  # what was decided, by whom; "" if nothing was
-    steps: Callable[[Any], Sequence[Step]]  # how it came here
-    acts: tuple[Act, ...]
-    reasons: tuple[StrOrPromise, ...] = ()
+    steps: Callable[[Any], Sequence[TimelineEvent]]  # how it came here
+    acts: tuple[Action, ...]
+    reasons: Sequence[tuple[str, StrOrPromise]] = ()  # values with labels
 
-    def act(self, name: str) -> Act:
+    def act(self, name: str) -> Action:
         found = next((act for act in self.acts if act.name == name), None)
         if found is None:
-            raise BadInput(f"{self.short}: {name[:40]!r} is not one of its acts.")
+            raise BadInput(
+                _lazy("%(short)s: %(name)s is not one of its acts."),
+                short=self.short,
+                name=repr(name[:40]),
+            )
         return found
 
 
-@cache
-def kinds() -> dict[str, Kind]:
-    """Every registered kind by name, in the order of the settings."""
-    found = [kind for name in settings.DESK_KINDS for kind in import_string(name)]
-    return {kind.name: kind for kind in found}
+def kinds() -> dict[str, DeskKind]:
+    """Every kind that some extension adds, by name, in the order of the menu."""
+    return {kind.name: kind for extension in extensions() for kind in extension.desk_kinds}
 
 
-def called(name: str) -> Kind | None:
+def called(name: str) -> DeskKind | None:
     return kinds().get(name)

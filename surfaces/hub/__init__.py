@@ -1,1 +1,1 @@
-"""The built-in community: a surface like any other, with its own verbs and an HTTP contract."""
+"""The hub: the built-in community, a surface with its own services and HTTP contract."""

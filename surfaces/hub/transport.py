@@ -1,7 +1,7 @@
-"""Answer the hub's adapter inside this process, as if it had asked over the wire.
+"""In-process HTTP transport for the built-in hub.
 
-So the built-in hub is an ordinary HTTP surface to its adapter, and the adapter
-stays free of Django. Any other host is refused: a key never travels by mistake.
+To its adapter the hub is an ordinary HTTP surface, and the adapter stays free of Django. Other
+hosts are refused, so that a key is never sent elsewhere.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import httpx
 from django.db import DatabaseError
 from django.utils import timezone
 
-from surfaces.hub import service
+from surfaces.hub import api as hub_api
 
 HOST = "hub.internal"
 
@@ -39,7 +39,7 @@ class HubTransport(httpx.BaseTransport):
             body = json.loads(request.read() or b"null")
         except ValueError:
             return 400, {"error": "The body is not JSON."}
-        return service.answer(
+        return hub_api.answer(
             request.method,
             request.url.path,
             dict(request.url.params),

@@ -1,7 +1,7 @@
-"""All open streams of this web process, written to by one thread.
+"""All open event streams of this web process, served by one thread.
 
 The web server's worker hands a request's socket over as soon as its headers are out
-(`config.web_worker`), so a stream costs a socket and a few hundred bytes, no thread
+(`config.processes.gunicorn_worker`), so a stream costs a socket and a few hundred bytes, no thread
 and no connection to the database.
 """
 
@@ -23,10 +23,10 @@ from queue import Empty, SimpleQueue
 from django.conf import settings
 from django.utils import timezone
 
-from surfaces.live.listening import LOST, Listening
-from surfaces.live.now import now_in
-from surfaces.live.standing import standing
-from surfaces.reach import Reach
+from surfaces.live.authorization import authorization
+from surfaces.live.listener import LOST, Listener
+from surfaces.live.snapshot import snapshot
+from surfaces.operators.scope import Scope
 
 PING_EVERY, TELL_EVERY, LASTS, IDLE = 15.0, 1.0, 600.0, 60.0  # seconds
 log = logging.getLogger(__name__)
@@ -36,11 +36,11 @@ PING = b": still here\n\n"
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Stream:
-    """One browser that listens."""
+    """One open stream."""
 
     operator: int
     session: str
-    reach: Reach
+    reach: Scope
     sock: socket.socket = field(init=False)
     ends_at: float = field(init=False)
     told: bytes = b""
@@ -62,7 +62,7 @@ class Streams:
     ) -> None:
         self.most, self.ping_every, self.lasts, self.clock = most, ping_every, lasts, clock
         self.open: set[Stream] = set()
-        self.listening = Listening()
+        self.listening = Listener()
         self._arrivals: SimpleQueue[tuple[Stream, socket.socket]] = SimpleQueue()
         self._selector = selectors.DefaultSelector()
         self._ear, self._bell = socket.socketpair()
@@ -128,7 +128,7 @@ class Streams:
             self.listening.lose(moment, error)
 
     def _patience(self) -> float | None:
-        """How long there is nothing to do unless something happens; None: for ever."""
+        """Seconds until the next scheduled work; None: none."""
         if not self.open and self.listening.fd is None:
             return None
         moments = [self._ping_at]
@@ -158,7 +158,7 @@ class Streams:
                 self._is_news = True
 
     def _listen(self, moment: float) -> None:
-        """Hold a connection while somebody listens, and hear what it says."""
+        """Keep a connection while streams are open, and process its notifications."""
         if self.listening.fd is not None:
             self._is_news |= self.listening.heard()
         elif self.open and moment >= self.listening.try_at():
@@ -172,7 +172,7 @@ class Streams:
             self._selector.unregister(self.listening.fd)
 
     def _ping(self, moment: float) -> None:
-        """Let go whose time is over or who may not listen; show the others that we are there."""
+        """Close expired and unauthorised streams; send a ping to the others."""
         self._ping_at = moment + self.ping_every
         for stream in [*self.open]:
             if stream.ends_at <= moment:
@@ -187,7 +187,7 @@ class Streams:
             self._unhook()
             self.listening.close()
             return
-        allowed = standing((stream.place for stream in self.open), self.clock())
+        allowed = authorization((stream.place for stream in self.open), self.clock())
         for stream in [*self.open]:
             if stream.place in allowed:
                 stream.reach = allowed[stream.place]
@@ -196,13 +196,13 @@ class Streams:
         self._is_news = True  # what was put off may be due again
 
     def _tell(self, moment: float) -> None:
-        """Say how things stand to those whose page shows something else."""
+        """Send a snapshot to the streams whose page differs."""
         self._told_at, self._is_news = moment, False
-        by_reach: dict[Reach, list[Stream]] = defaultdict(list)
+        by_reach: dict[Scope, list[Stream]] = defaultdict(list)
         for stream in self.open:
             by_reach[stream.reach].append(stream)
         for reach, streams in by_reach.items():
-            words = f"event: now\ndata: {now_in(reach, self.clock())}\n\n".encode()
+            words = f"event: now\ndata: {snapshot(reach, self.clock())}\n\n".encode()
             for stream in streams:
                 if stream.told != words:
                     stream.told = words

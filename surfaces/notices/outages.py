@@ -7,21 +7,25 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from surfaces.models import Account, Notice
-from surfaces.models.account import State
-from surfaces.models.notice import NoticeState, Reason
-from surfaces.notices import wishes
-from surfaces.notices.hearers import Hearer
-from surfaces.notices.wishes import Thing
+from surfaces.accounts.models.account import Account, AccountState
+from surfaces.notices import matching
+from surfaces.notices.matching import NoticeEvent
+from surfaces.notices.models.notice import Notice, NoticeReason, NoticeState
+from surfaces.notices.recipients import Recipient
+from surfaces.text.reasons import StoredReason
 
-TROUBLES = [State.DOWN, State.AUTH_FAILED, State.SUSPENDED]  # what is limited goes on by itself
+TROUBLES = [
+    AccountState.DOWN,
+    AccountState.AUTH_FAILED,
+    AccountState.SUSPENDED,
+]  # what is limited goes on by itself
 
 
-def begun(hearers: Sequence[Hearer], now: datetime) -> None:
+def begun(hearers: Sequence[Recipient], now: datetime) -> None:
     listening = [hearer for hearer in hearers if hearer.wish.hears_down]
     broken = _broken() if listening else []
     Notice.objects.keep(
-        _notice(hearer, account, Reason.DOWN, now, words=account.state_why)
+        _notice(hearer, account, NoticeReason.DOWN, now, words=account.state_why)
         for account in broken
         for hearer in listening
         if _is_long(account, hearer, now) and _is_theirs(account, hearer)
@@ -33,19 +37,24 @@ def _broken() -> list[Account]:
     return list(accounts.defer("sealed_credential", "cursor"))
 
 
-def _is_long(account: Account, hearer: Hearer, now: datetime) -> bool:
+def _is_long(account: Account, hearer: Recipient, now: datetime) -> bool:
     """Who waits for a person does not get better by itself: that is told at once."""
     patience = timedelta(minutes=hearer.rule.down_minutes)
     return account.needs_person or account.state_since <= now - patience
 
 
-def _is_theirs(account: Account, hearer: Hearer) -> bool:
-    thing = Thing(account=account.pk, surface=account.surface_id)
-    return wishes.fits_place(hearer.wish, hearer.reach, thing)
+def _is_theirs(account: Account, hearer: Recipient) -> bool:
+    thing = NoticeEvent(account=account.pk, surface=account.surface_id)
+    return matching.fits_place(hearer.wish, hearer.reach, thing)
 
 
 def _notice(
-    hearer: Hearer, account: Account, reason: Reason, now: datetime, *, words: str = ""
+    hearer: Recipient,
+    account: Account,
+    reason: NoticeReason,
+    now: datetime,
+    *,
+    words: StoredReason | str = "",
 ) -> Notice:
     return hearer.notice(
         reason,
@@ -64,9 +73,9 @@ def _name_of(account: Account) -> str:
 
 
 @transaction.atomic
-def over(hearers: Sequence[Hearer], now: datetime) -> None:
+def over(hearers: Sequence[Recipient], now: datetime) -> None:
     """Who was told of an outage hears that it is over; who was not yet, hears nothing."""
-    open_ones = Notice.objects.filter(reason=Reason.DOWN, over_at=None).exclude(account=None)
+    open_ones = Notice.objects.filter(reason=NoticeReason.DOWN, over_at=None).exclude(account=None)
     locked = open_ones.select_for_update(of=("self",), skip_locked=True, no_key=True)
     hearer_of = {hearer.rule.pk: hearer for hearer in hearers}
     back = []
@@ -77,7 +86,7 @@ def over(hearers: Sequence[Hearer], now: datetime) -> None:
         _close(notice, now)
         hearer = hearer_of.get(notice.rule_id or 0)
         if hearer and notice.state == NoticeState.TOLD and account.state not in TROUBLES:
-            back.append(_notice(hearer, account, Reason.BACK, now))
+            back.append(_notice(hearer, account, NoticeReason.BACK, now))
     Notice.objects.keep(back)
 
 
@@ -90,5 +99,5 @@ def _close(notice: Notice, now: datetime) -> None:
     rows = Notice.objects.filter(pk=notice.pk)
     rows.update(over_at=now)
     rows.unread().update(read_at=now)  # that it is back, is news enough
-    why = "It was over before its hour came."
+    why = "notice.over_early"
     rows.filter(state=NoticeState.DUE).update(state=NoticeState.HANDLED, why=why)

@@ -13,21 +13,18 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext_lazy as _lazy
 
-from surfaces import addresses, calling, sealing
+from surfaces import crypto
+from surfaces.accounts.models.surface import Surface
+from surfaces.audit.models import AuditEvent
+from surfaces.desk.models import DeskItem
 from surfaces.errors import BadInput, NotAllowed
-from surfaces.models import (
-    AuditEvent,
-    DeskItem,
-    Notice,
-    NoticeDelivery,
-    NoticeRule,
-    Operator,
-    Surface,
-)
-from surfaces.models.notice import NoticeState
-from surfaces.models.notice_rule import Channel, Pace
-from surfaces.notices import mailing
+from surfaces.net import safe_urls, webhooks
+from surfaces.notices import email as notice_email
+from surfaces.notices.models.notice import Notice, NoticeState
+from surfaces.notices.models.rule import Channel, NoticeDelivery, NoticeFrequency, NoticeRule
+from surfaces.operators.models.operator import Operator
 
 MOST = 20  # rules of one operator
 PLAIN = (
@@ -38,7 +35,7 @@ PLAIN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedRule:
     """A rule as it was kept, and a secret to be shown once."""
 
     rule: NoticeRule
@@ -50,11 +47,11 @@ def of(operator: Operator) -> list[NoticeRule]:
 
 
 @transaction.atomic
-def add(operator: Operator, given: Mapping[str, Any], *, now: datetime) -> Kept:
+def add(operator: Operator, given: Mapping[str, Any], *, now: datetime) -> SavedRule:
     """From now on: what waited before is on the desk, and no news."""
     Operator.objects.select_for_update(no_key=True).get(pk=operator.pk)  # one at a time
     if operator.notice_rules.count() >= MOST:
-        raise NotAllowed(f"You have {MOST} rules. Take one away first.")
+        raise NotAllowed(_lazy("You have %(most)s rules. Delete one first."), most=MOST)
     rule = NoticeRule(
         operator=operator,
         channel=_channel(given["channel"]),
@@ -66,11 +63,11 @@ def add(operator: Operator, given: Mapping[str, Any], *, now: datetime) -> Kept:
     rule.save(force_insert=True)
     _narrow(rule, operator, given)
     _record("added", rule, operator)
-    return Kept(rule, secret)
+    return SavedRule(rule, secret)
 
 
 @transaction.atomic
-def change(rule: NoticeRule, given: Mapping[str, Any], *, now: datetime) -> Kept:
+def change(rule: NoticeRule, given: Mapping[str, Any], *, now: datetime) -> SavedRule:
     """The way stays: who wants another one makes another rule."""
     facts = _checked(given)
     heard = rule.is_on and rule.hears_items
@@ -82,7 +79,7 @@ def change(rule: NoticeRule, given: Mapping[str, Any], *, now: datetime) -> Kept
     rule.save(update_fields=[*facts, "from_item", "url", "sealed_secret"])
     _narrow(rule, rule.operator, given)
     _record("changed", rule, rule.operator)
-    return Kept(rule, secret)
+    return SavedRule(rule, secret)
 
 
 @transaction.atomic
@@ -99,9 +96,9 @@ def remove(rule: NoticeRule) -> None:
     """The last one stays: without any, the usual one would come back."""
     operator = Operator.objects.select_for_update(no_key=True).get(pk=rule.operator_id)
     if operator.notice_rules.count() < 2:
-        raise NotAllowed("This is your last rule. Switch it off instead.")
+        raise NotAllowed(_lazy("This is your last rule. Switch it off instead."))
     due = Notice.objects.filter(rule=rule, state=NoticeState.DUE)
-    due.update(state=NoticeState.DROPPED, why="The rule was taken away.")
+    due.update(state=NoticeState.DROPPED, why="notice.rule_deleted")
     _record("removed", rule, operator)
     rule.delete()
 
@@ -110,9 +107,9 @@ def remove(rule: NoticeRule) -> None:
 def send_test(rule: NoticeRule, *, now: datetime) -> NoticeDelivery:
     """A mail or a call that says nothing, to see whether the way is open."""
     if rule.channel == Channel.PAGE:
-        raise NotAllowed("What is told on the page needs no test.")
+        raise NotAllowed(_lazy("What is told on the page needs no test."))
     if NoticeDelivery.objects.filter(rule=rule, is_test=True, state="waiting").exists():
-        raise NotAllowed("A test is on its way already.")
+        raise NotAllowed(_lazy("A test is on its way already."))
     _record("tested", rule, rule.operator)
     return NoticeDelivery.objects.create(rule=rule, is_test=True, made_at=now, due_at=now)
 
@@ -121,11 +118,11 @@ def send_test(rule: NoticeRule, *, now: datetime) -> NoticeDelivery:
 def renew_secret(rule: NoticeRule) -> str:
     """A new secret in place of the old one."""
     if rule.channel != Channel.WEBHOOK:
-        raise NotAllowed("Only a webhook has a secret.")
-    secret = calling.new_secret()
-    NoticeRule.objects.filter(pk=rule.pk).update(sealed_secret=sealing.sealed(secret))
+        raise NotAllowed(_lazy("Only a webhook has a secret."))
+    secret = webhooks.new_secret()
+    NoticeRule.objects.filter(pk=rule.pk).update(sealed_secret=crypto.encrypt(secret))
     _record("secret_renewed", rule, rule.operator)
-    return calling.PREFIX + secret
+    return webhooks.PREFIX + secret
 
 
 # ── what may be entered ───────────────────────────────────────────────────
@@ -133,41 +130,41 @@ def renew_secret(rule: NoticeRule) -> str:
 
 def _channel(channel: str) -> str:
     if channel not in Channel.values:
-        raise BadInput("Choose the page, mail or a webhook.")
+        raise BadInput(_lazy("Choose the page, mail or a webhook."))
     return channel
 
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     facts = {name: given[name] for name in PLAIN if name in given}
     if (facts.get("quiet_from") is None) != (facts.get("quiet_to") is None):
-        raise BadInput("Quiet hours need both ends, or none.")
+        raise BadInput(_lazy("Quiet hours need both ends, or none."))
     if facts.get("quiet_from") is not None and facts["quiet_from"] == facts["quiet_to"]:
-        raise BadInput("Quiet hours must end at another hour than they begin.")
-    if facts.get("pace") == Pace.DAILY and facts.get("daily_at") is None:
-        raise BadInput("Enter the hour of the daily digest.")
+        raise BadInput(_lazy("Quiet hours must end at another hour than they begin."))
+    if facts.get("pace") == NoticeFrequency.DAILY and facts.get("daily_at") is None:
+        raise BadInput(_lazy("Enter the hour of the daily digest."))
     if not any(facts.get(f"hears_{what}") for what in ("items", "expiring", "down", "house")):
-        raise BadInput("Choose at least one thing to hear of, or switch the rule off.")
+        raise BadInput(_lazy("Choose at least one thing to hear of, or switch the rule off."))
     return facts
 
 
 def _address(rule: NoticeRule, given: Mapping[str, Any]) -> str:
     """Judge where a webhook leads; a new address has a new secret. Returns it, to be shown once."""
     if rule.channel == Channel.MAIL and not settings.MAIL_IS_SET_UP and rule.pk is None:
-        raise BadInput(mailing.NOT_SET_UP)
+        raise BadInput(notice_email.NOT_SET_UP)
     if rule.channel == Channel.MAIL and not rule.operator.email:
-        raise BadInput(mailing.NO_ADDRESS)
+        raise BadInput(notice_email.NO_ADDRESS)
     if rule.channel != Channel.WEBHOOK:
         return ""
     private = settings.WAKE_PRIVATE_ADDRESSES
-    url = str(addresses.well_formed(given["url"].strip(), allow_private=private))
-    addresses.check_length(url)  # spelled out in ASCII it may be longer than it was typed
-    is_same = rule.url and addresses.origin_of(rule.url) == addresses.origin_of(url)
+    url = str(safe_urls.well_formed(given["url"].strip(), allow_private=private))
+    safe_urls.check_length(url)  # spelled out in ASCII it may be longer than it was typed
+    is_same = rule.url and safe_urls.origin_of(rule.url) == safe_urls.origin_of(url)
     rule.url = url
     if is_same and rule.sealed_secret:
         return ""
-    secret = calling.new_secret()
-    rule.sealed_secret = sealing.sealed(secret)
-    return calling.PREFIX + secret
+    secret = webhooks.new_secret()
+    rule.sealed_secret = crypto.encrypt(secret)
+    return webhooks.PREFIX + secret
 
 
 def _narrow(rule: NoticeRule, operator: Operator, given: Mapping[str, Any]) -> None:
@@ -185,5 +182,5 @@ def _newest_item() -> int:
 def _record(what: str, rule: NoticeRule, operator: Operator) -> None:
     facts: dict[str, Any] = {"way": rule.channel}
     if rule.url:
-        facts["to"] = addresses.origin_of(rule.url)
+        facts["to"] = safe_urls.origin_of(rule.url)
     AuditEvent.objects.record(f"notice_rule.{what}", actor=operator.actor, subject=rule, **facts)

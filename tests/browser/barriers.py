@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import axe_playwright_python
 from playwright.sync_api import BrowserContext, Page
 
-from config.axe import script
-from tests.browser.places import WIDTHS
+from tests.browser.pages import WIDTHS
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # All that the other theme can change.
@@ -55,7 +56,7 @@ SPOKEN = """() => {
 
 @cache
 def _axe() -> str:
-    return script().read_text("utf-8")
+    return Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 
 
 def equip(context: BrowserContext) -> None:

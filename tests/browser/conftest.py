@@ -16,11 +16,11 @@ from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
 from dialogue.models import Agent
-from surfaces.delivery import Carried, deliver_due
+from surfaces.delivery.sender import DeliveryReport, deliver_due
 from surfaces.models import Draft, Operator
-from surfaces.sender import Sender
-from tests.browser.at_work import put_to_work
-from tests.browser.places import launching
+from surfaces.workers.locks import WorkerLock
+from tests.browser.pages import launching
+from tests.browser.processes import put_to_work
 from tests.factories import make_operator
 from tests.worlds import World
 
@@ -28,7 +28,11 @@ PATIENCE = 20_000  # ms; a machine that tests with all its cores is slow to answ
 expect.set_options(timeout=PATIENCE)
 
 # Chromium's own words about an answer of 400 or above; the page has said it better.
-REFUSED = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
+# A browser that is offline says so, too.
+REFUSED = re.compile(
+    r"Failed to load resource: (the server responded with a status of 4\d\d"
+    r"|net::ERR_INTERNET_DISCONNECTED)"
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -138,8 +142,8 @@ def page_of_mira(visit: Visit, mira: Operator, demo: None) -> Callable[..., Page
 
 
 @pytest.fixture
-def deliver(transactional_db: None) -> Iterator[Callable[[], Carried]]:
+def deliver(transactional_db: None) -> Iterator[Callable[[], DeliveryReport]]:
     """What the sending process does, once, when the time to undo is over."""
-    sender, undo = Sender(), timedelta(seconds=11)
+    sender, undo = WorkerLock(), timedelta(seconds=11)
     yield lambda: deliver_due(sender, clock=lambda: timezone.now() + undo)
     connection.close()  # with it goes the sender's lock

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.world import scratch_database
-from tests.browser.places import THEMES, WIDTHS, Visit, launching, pages, visits
+from tests.browser.pages import THEMES, WIDTHS, Visit, launching, pages, visits
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "shots"
@@ -75,7 +75,7 @@ def _served() -> Iterator[str]:
     from django.db import connection
     from pytest_django.live_server_helper import LiveServer
 
-    from tests.browser.full_house import furnish, make_mira
+    from tests.browser.full_site import furnish, make_mira
 
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     furnish(make_mira())
@@ -109,7 +109,7 @@ def _take(url: str) -> int:
 
 
 def _enter(page: Any, who: str, url: str) -> None:
-    from tests.browser.full_house import cookie
+    from tests.browser.full_site import cookie
 
     page.context.clear_cookies()
     if who:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surfaces.models import Operator
-from tests.browser.places import pages
+from tests.browser.pages import pages
 
 CLIPPED = """() => [...document.querySelectorAll(".btn, .badge, .tabs a, th, h1, .tabbar a")]
   .filter((e) => e.checkVisibility() && getComputedStyle(e).overflowX !== "visible"

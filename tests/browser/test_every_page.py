@@ -10,8 +10,8 @@ from playwright.sync_api import Page
 
 from surfaces.models import Operator
 from tests.browser.barriers import equip, inspect, settle
-from tests.browser.full_house import cookie, furnish, make_mira
-from tests.browser.places import groups, pages, visits
+from tests.browser.full_site import cookie, furnish, make_mira
+from tests.browser.pages import groups, pages, visits
 
 # What answers a GET and is no page, with the reason.
 NO_PAGES = {
@@ -119,8 +119,8 @@ def addresses() -> list[tuple[str, str]]:
 
 def test_a_wrong_address_leads_home(visit, mira):
     page = visit(mira, "/nothing/here")
-    assert page.get_by_role("heading", name="There is nothing here").is_visible()
-    page.get_by_role("link", name="Go home").click()
+    assert page.get_by_role("heading", name="Page not found").is_visible()
+    page.get_by_role("link", name="Go to the home page").click()
     assert page.get_by_role("heading", name="Welcome to Colloquy").is_visible()
 
 

@@ -4,12 +4,12 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.places import pages
-from tests.browser.pressing import press
+from tests.browser.keyboard import press
+from tests.browser.pages import pages
 
 PLACES = {
     "m": "Messages", "t": "Threads", "r": "Drafts", "f": "Spam filter", "s": "Surfaces",
-    "l": "Ledger", "e": "Settings", "d": "Desk: everything that waits for a person",
+    "l": "Audit log", "e": "Settings", "d": "Desk: items that need a decision",
 }  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def test_drafts_are_decided_without_a_mouse(page_of_mira, waiting, deliver):
     press(page, "Escape")
     expect(writing).to_have_count(0)
     press(page, "r")
-    expect(page.get_by_role("button", name="Reject it")).to_be_visible()
+    expect(page.get_by_role("button", name="Reject draft")).to_be_visible()
     expect(writing).to_have_count(1)
     press(page, "Escape")
     expect(writing).to_have_count(0)
@@ -94,4 +94,4 @@ def test_search_finds_rare_words_in_any_script(page_of_mira):
         press(page, "Enter")
         expect(page.locator("#f-q")).to_have_value(words)
         assert bool(page.locator(".msgs > li").count()) is finds
-    expect(page.get_by_role("heading", name="No message matches")).to_be_visible()
+    expect(page.get_by_role("heading", name="No messages match")).to_be_visible()

@@ -39,7 +39,11 @@ def gunicorn(transactional_db: None) -> Iterator[str]:
     server = subprocess.Popen(
         [
             *[sys.executable, "-m", "gunicorn", "config.wsgi", f"--bind={url[7:]}"],
-            *["--worker-class=config.web_worker.Worker", "--threads=4", "--no-control-socket"],
+            *[
+                "--worker-class=config.processes.gunicorn_worker.LiveWorker",
+                "--threads=4",
+                "--no-control-socket",
+            ],
             *["--graceful-timeout=1", "--log-level=error"],
         ],
         cwd=ROOT,

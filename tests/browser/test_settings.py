@@ -7,32 +7,33 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from surfaces import house
-from tests.browser.pressing import press
+from surfaces.settings.instance import current
+from surfaces.settings.services import change
+from tests.browser.keyboard import press
 from tests.factories import NOON
 
-BACK = re.compile("Back to default ?: Time to undo")
+BACK = re.compile("Reset to default ?: Undo window")
 
 
 @pytest.mark.parametrize("scripted", [True, False])
 def test_enter_saves_the_house_and_its_default_is_one_click_away(visit, mira, scripted: bool):
-    house.change({"undo_seconds": 20, "name": "The hall"}, by="operator:jonas", now=NOON)
+    change(current(), {"undo_seconds": 20, "name": "The hall"}, by="operator:jonas", now=NOON)
     page = visit(mira, "/settings/house/", java_script_enabled=scripted)
-    page.get_by_label("Drafts wait").fill("48")
-    page.get_by_label("Drafts wait").press("Enter")
-    expect(page.locator(".toast")).to_contain_text("Saved: drafts wait.")
-    expect(page.get_by_label("Time to undo")).to_have_value("20")
+    page.get_by_label("Draft expiry").fill("48")
+    page.get_by_label("Draft expiry").press("Enter")
+    expect(page.locator(".toast")).to_contain_text("Saved: draft expiry.")
+    expect(page.get_by_label("Undo window")).to_have_value("20")
     page.get_by_role("button", name=BACK).click()
-    expect(page.locator(".toast").last).to_contain_text("Saved: time to undo.")
-    expect(page.get_by_label("Time to undo")).to_have_value("10")
+    expect(page.locator(".toast").last).to_contain_text("Saved: undo window.")
+    expect(page.get_by_label("Undo window")).to_have_value("10")
     expect(page.get_by_label("Name")).to_have_value("The hall")
 
 
 def test_one_key_takes_back_what_was_saved_last(visit, mira):
     page = visit(mira, "/settings/house/")
-    page.get_by_label("Time to undo").fill("30")
+    page.get_by_label("Undo window").fill("30")
     page.get_by_role("button", name="Save settings").click()
-    expect(page.locator(".toast")).to_contain_text("Saved: time to undo.")
+    expect(page.locator(".toast")).to_contain_text("Saved: undo window.")
     press(page, "u")
-    expect(page.locator(".toast")).to_contain_text("Set back: time to undo.")
-    expect(page.get_by_label("Time to undo")).to_have_value("10")
+    expect(page.locator(".toast")).to_contain_text("Undone: undo window.")
+    expect(page.get_by_label("Undo window")).to_have_value("10")

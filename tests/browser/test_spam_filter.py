@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from surfaces import house, judging
 from surfaces.models import Operator
+from surfaces.settings.instance import current
+from surfaces.spam import feedback
 from tests.factories import make_message
 
 Visit = Callable[..., Page]
@@ -23,22 +24,22 @@ def decided(transactional_db: None) -> None:
         author="marlow", spam_score=0.35, spam_reasons=[["links", "3 links"]],
         seen_at=timezone.now(),
     )  # fmt: skip
-    judging.mark(comment, is_spam=True, by="operator:mira", now=timezone.now())
+    feedback.mark(comment, is_spam=True, by="operator:mira", now=timezone.now())
 
 
 def test_a_slider_shows_what_would_change_and_pushes_the_other(
     visit: Visit, mira: Operator, decided: None
 ):
     page = visit(mira, "/spam-filter/")
-    found = page.get_by_role("region", name="What would change")
-    expect(found).to_contain_text("every stored verdict would have been the same")
-    expect(found.get_by_role("button", name="Set these thresholds")).to_be_disabled()
+    found = page.get_by_role("region", name="Preview")
+    expect(found).to_contain_text("no stored verdict would change")
+    expect(found.get_by_role("button", name="Apply these thresholds")).to_be_disabled()
     slider = page.get_by_role("slider", name="Suspect from, slider")
     slider.focus()
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
     expect(page.get_by_label("Suspect from a score of")).to_have_value("0.35")
-    expect(found).to_contain_text("1 of 1 verdicts would have been another one: 1 towards")
+    expect(found).to_contain_text("1 of 1 verdicts would change: 1 to match")
     expect(page).to_have_url(re.compile(r"suspect=0\.35"))
     expect(page.locator("#replay-said")).to_contain_text("1 stored verdict")
     slider.press("End")
@@ -50,13 +51,13 @@ def test_an_admin_sets_what_the_slider_shows_and_undoes_it(
 ):
     page = visit(mira, "/spam-filter/")
     page.get_by_label("Suspect from a score of").fill("0.30")
-    page.locator("summary", has_text="Set these thresholds").click()
+    page.locator("summary", has_text="Apply these thresholds").click()
     expect(page.locator("#replay form")).to_contain_text("0.30 instead of 0.40")
-    page.get_by_role("button", name="Set them").click()
-    expect(page.locator(".toast")).to_contain_text("Suspect from 0.30")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(page.locator(".toast")).to_contain_text("suspect from 0.30")
     page.locator(".toast").get_by_role("button", name="Undo").click()
-    expect(page.locator(".toast")).to_contain_text("as they were")
-    assert house.current().thresholds.suspect == 0.40
+    expect(page.locator(".toast")).to_contain_text("previous thresholds")
+    assert current().suspect_from == 0.40
 
 
 def test_thresholds_are_tried_and_words_forgotten_without_script(
@@ -65,9 +66,9 @@ def test_thresholds_are_tried_and_words_forgotten_without_script(
     page = visit(mira, "/spam-filter/", java_script_enabled=False)
     expect(page.locator("input[type=range]").first).to_be_hidden()
     page.get_by_label("Suspect from a score of").fill("0.30")
-    page.get_by_role("button", name="Show what would change").click()
-    expect(page.get_by_text("1 of 1 verdicts would have been another one")).to_be_visible()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("1 of 1 verdicts would change")).to_be_visible()
     page.get_by_role("link", name="All words").click()
-    page.get_by_role("button", name="Forget this word: hello").click()
-    expect(page.locator(".toast")).to_contain_text("“hello” is forgotten.")
-    expect(page.locator("tr", has_text="hello").locator(".badge")).to_have_text("forgotten")
+    page.get_by_role("button", name="Ignore this word: hello").click()
+    expect(page.locator(".toast")).to_contain_text("Word “hello” ignored.")
+    expect(page.locator("tr", has_text="hello").locator(".badge")).to_have_text("ignored")

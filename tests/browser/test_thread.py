@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from surfaces.models import Draft
-from tests.browser.pressing import press
+from tests.browser.keyboard import press
 from tests.factories import make_message, make_post
 
 PHONE = {"width": 390, "height": 844}
@@ -45,8 +45,8 @@ def test_a_deep_talk_fits_a_phone_and_its_life_is_one_link_away(page_of_mira, wa
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     words = page.locator(f"#m{parent.pk} .text")
     assert words.bounding_box()["width"] > 220
-    page.locator(f"#m{parent.pk}").get_by_role("link", name="seen to sent").click()
-    expect(page.get_by_role("heading", name="One message, seen to sent")).to_be_in_viewport()
+    page.locator(f"#m{parent.pk}").get_by_role("link", name="Message timeline").click()
+    expect(page.get_by_role("heading", name="Message timeline")).to_be_in_viewport()
 
 
 def test_a_thread_is_printed_plain(page_of_mira, waiting):

@@ -33,15 +33,15 @@ def test_a_whole_day_works_without_script(visit, mira, demo, waiting, deliver):
     expect(page.locator(".top .sending > summary")).to_contain_text("Sending paused")
 
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_role("heading", name="Sign in to the desk")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in to Colloquy")).to_be_visible()
     page.goto("/drafts/")
-    expect(page.get_by_role("heading", name="Sign in to the desk")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in to Colloquy")).to_be_visible()
 
 
 def test_a_phone_without_script_reaches_every_place(visit, mira, demo):
     page = visit(mira, "/", viewport={"width": 390, "height": 844}, **NO_SCRIPT)
     page.get_by_role("link", name="More").click()
-    for name in ["Spam filter", "Surfaces", "Ledger"]:
+    for name in ["Spam filter", "Surfaces", "Audit log"]:
         page.locator("main").get_by_role("link", name=name).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
         page.get_by_role("link", name="More").click()

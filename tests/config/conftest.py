@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.holders import clean
+from tests.config.postgres.holders import clean
 
 
 @pytest.fixture

@@ -52,10 +52,9 @@ def test_the_example_lists_every_variable_and_no_other():
 
 
 def test_nothing_else_reads_the_environment():
-    allowed = {"env.py", "bootstrap.py", "supervisor.py", "keeper.py", "cluster.py", "database.py",
-               "embedded.py", "secrets.py", "manage.py", "wsgi.py", "asgi.py",
-               "cluster_owner.py", "run.py",
-               "axe.py", "__main__.py"}  # fmt: skip  # for tests; for those who translate
+    allowed = {"env.py", "bootstrap.py", "supervisor.py", "keeper.py", "cluster.py", "url.py",
+               "embedded.py", "keys.py", "manage.py", "wsgi.py", "asgi.py",
+               "system_user.py", "run.py", "__main__.py"}  # fmt: skip
     for folder in ("config", "surfaces"):
         for path in (BASE / folder).rglob("*.py"):
             if path.name in allowed or path.name == "connect.py":  # it is told a variable's name

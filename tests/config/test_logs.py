@@ -35,7 +35,7 @@ def record(message: str, *args: Any, error: bool = False, **extra: Any) -> loggi
         except ValueError:
             info = sys.exc_info()
     made = logging.makeLogRecord(
-        {"name": "surfaces.watcher", "levelno": 20, "levelname": "INFO", "msg": message,
+        {"name": "surfaces.watcher.rounds", "levelno": 20, "levelname": "INFO", "msg": message,
          "args": args, "exc_info": info}
     )  # fmt: skip
     vars(made).update(extra)
@@ -52,7 +52,7 @@ def written(*args: Any, **given: Any) -> dict[str, Any]:
 def test_a_line_is_one_object_with_what_stands_beside_it():
     line = written("a round of %s failed", "iris", account_id=7)
     assert (line["say"], line["account_id"]) == ("a round of iris failed", 7)
-    assert (line["level"], line["logger"]) == ("INFO", "surfaces.watcher")
+    assert (line["level"], line["logger"]) == ("INFO", "surfaces.watcher.rounds")
     assert "request_id" not in line
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from surfaces.sender import Sender
-from tests.dialogue.answering import World
-from tests.dialogue.knocking import SECRET, TOKEN
+from surfaces.workers.locks import WorkerLock
+from tests.dialogue.replies.factories import World
+from tests.dialogue.wake_hooks.factories import SECRET, TOKEN
 from tests.factories import NOON, make_operator
 from tests.fakes.receiver import Receiver
 from tests.surfaces.conftest import clock as clock
@@ -24,7 +24,7 @@ def admin(client: Client) -> Client:
 
 @pytest.fixture
 def worker() -> str:
-    sender = Sender()
+    sender = WorkerLock()
     sender.hold()
     return sender.name
 

@@ -9,20 +9,24 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from dialogue import demo, inbox, joining, presences
-from dialogue.checking import Context, faults
+from dialogue import demo
+from dialogue.agents import connect, presences
+from dialogue.agents import services as agent_services
+from dialogue.inbox import collect
 from dialogue.models import (
     Agent,
     AgentSettings,
-    Brain,
     Kernel,
+    ModelEndpoint,
     Notification,
     Presence,
     WakeHook,
 )
-from dialogue.reply_loop import answer_due
-from dialogue.voice.base import Written, built
-from surfaces.hub import demo as hub
+from dialogue.replies.loop import answer_due
+from dialogue.voice.base import Reply, built
+from dialogue.voice.output_checks import OutputContext, find_problems
+from surfaces import demo as hub
+from surfaces.hub import services as hub_services
 from surfaces.models import Account, Draft, Message, Surface
 from tests.factories import NOON, make_account, make_agent
 
@@ -40,7 +44,7 @@ def run_demo(*words: str) -> str:
 def answer_now(minutes: int = 0) -> None:
     """What the replier does, so many minutes from now."""
     now = timezone.now() + timedelta(minutes=minutes)
-    inbox.gather(now=now)
+    collect.collect(now=now)
     answer_due("desk:1", clock=lambda: now)
 
 
@@ -66,14 +70,14 @@ def test_two_agents_speak_each_through_an_account_of_the_hub():
         assert agent.kernels.count() >= 3
         assert presence.explore_share == 0.25
     assert [agent.slug for agent in Agent.objects.filter(settings__lays_stones=True)] == ["gabriel"]
-    assert "read as gabriel@hub-demo and iris@hub-demo, 3 drafts wait" in said
+    assert "read as gabriel@hub-demo and iris@hub-demo, 3 drafts await approval" in said
 
 
 def test_nothing_of_it_goes_out_to_the_world():
     run_demo()
     assert {(place.kind, place.base_url) for place in Surface.objects.all()} == {("hub", "")}
     assert {account.mode for account in Account.objects.all()} == {"review"}
-    assert not Brain.objects.exists()
+    assert not ModelEndpoint.objects.exists()
     assert not WakeHook.objects.exists()
 
 
@@ -94,11 +98,9 @@ def test_its_drafts_speak_as_gabriel_and_say_what_was_meant():
 def test_its_answers_pass_the_checks_that_a_voice_passes():
     run_demo()
     for draft in Draft.objects.waiting().select_related("account__surface"):
-        written = Written(
-            terms=draft.terms, pointer=draft.pointer, exit=draft.exit, text=draft.text
-        )
-        context = Context(traits=draft.account.surface.traits, longest=1_200)
-        assert faults(written, context) == []
+        written = Reply(terms=draft.terms, pointer=draft.pointer, exit=draft.exit, text=draft.text)
+        context = OutputContext(traits=draft.account.surface.traits, longest=1_200)
+        assert find_problems(written, context) == []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -124,14 +126,14 @@ def test_what_waits_already_is_not_answered_a_second_time():
 def test_twice_is_once():
     run_demo()
     before = contents()
-    assert run_demo() == "The demo is here already."
+    assert run_demo() == "The demo exists already."
     assert contents() == before
 
 
 def test_connecting_a_voice_of_the_demo_again_is_said_once():
     run_demo()
     before = contents()
-    joined = joining.connect("hub", agent="gabriel", mode="shadow", by="operator:mira", now=NOON)
+    joined = connect.connect("hub", agent="gabriel", mode="shadow", by="operator:mira", now=NOON)
     assert joined.account.mode == "shadow"
     assert contents() == before
 
@@ -139,7 +141,7 @@ def test_connecting_a_voice_of_the_demo_again_is_said_once():
 def test_beside_an_agent_no_demo_is_made():
     make_agent(slug="vera")
     before = contents()
-    assert run_demo("--if-empty") == "There is an agent already; no demo was made."
+    assert run_demo("--if-empty") == "An agent exists already; no demo was created."
     with pytest.raises(CommandError, match=r"in use \(the agent vera\)") as refused:
         run_demo()
     assert refused.value.returncode == 2
@@ -154,7 +156,7 @@ def test_clearing_takes_its_agents_with_all_they_did():
     before = contents()
     run_demo()
     answer_now()
-    assert run_demo("--clear") == "The demo is gone; its lines in the ledger stay."
+    assert run_demo("--clear") == "Removed the demo. Its entries in the audit log are kept."
     assert contents() == before
 
 
@@ -170,16 +172,16 @@ def test_clearing_leaves_an_agent_that_speaks_elsewhere_too():
 
 def test_clearing_leaves_an_agent_that_an_operator_made():
     run_demo()
-    vera = presences.make_agent("vera", by="operator:demo")
+    vera = agent_services.make_agent("vera", by="operator:demo")
     run_demo("--clear")
     assert list(Agent.objects.all()) == [vera]
 
 
 def test_a_refused_clearing_leaves_its_agents():
     run_demo()
-    author, _ = hub.community.join(name="real", now=NOON)
+    author, _ = hub_services.join(name="real", now=NOON)
     post = hub.HubPost.objects.filter(author__name="iris").get()
-    hub.community.comment(author=author, post=post, content="Hello.", now=NOON)
+    hub_services.comment(author=author, post=post, content="Hello.", now=NOON)
     before = contents()
     with pytest.raises(CommandError, match="real, who is not of the demo"):
         run_demo("--clear")

@@ -40,7 +40,7 @@ def serve_forks() -> None:
     # The fork server looks for what it preloads on its own path.
     os.environ["PYTHONPATH"] = str(ROOT)
     os.environ.update(ENVIRONMENT)
-    multiprocessing.set_forkserver_preload(["tests.stories.prepared"])
+    multiprocessing.set_forkserver_preload(["tests.stories.preload"])
 
 
 def start(command: str, *arguments: str) -> ForkServerProcess:

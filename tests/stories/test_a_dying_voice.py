@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from dialogue.models import Activation, Brain, Notification, Reservation
+from dialogue.models import Activation, ModelEndpoint, Notification, Reservation
 from surfaces.models import Draft, Message
 from tests.factories import make_message, make_presence
 from tests.fakes.openai_chat import FakeOpenAI, Outcome
@@ -37,7 +37,9 @@ def thinking(openai: FakeOpenAI) -> Iterator[Callable[[], Any]]:
     """A comment, and a replier whose model has been asked and says nothing."""
     processes.serve_forks()
     presence = make_presence(settings={"voice": "model", "timeout_seconds": 120})
-    Brain.objects.create(agent=presence.agent, model="openai-chat:slow", base_url=openai.url)
+    ModelEndpoint.objects.create(
+        agent=presence.agent, model="openai-chat:slow", base_url=openai.url
+    )
     make_message(account=presence.account, author="ana", seen_at=timezone.now())
     alive: list[Any] = []
 

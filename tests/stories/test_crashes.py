@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from surfaces import drafting
-from surfaces.connecting import connect
+from surfaces.accounts.connect import connect
+from surfaces.drafts import services as draft_services
+from surfaces.drafts.models import DraftState
 from surfaces.models import Account, Draft, Message
-from surfaces.models.draft import State
 from tests.fakes.moltbook import FakeMoltbook
 from tests.stories import processes
 
@@ -57,7 +57,7 @@ class MurderousMoltbook(FakeMoltbook):
 def let_time_pass() -> None:
     """What waits for minutes need not wait in a story; leases and looks keep their seconds."""
     now = timezone.now()
-    Draft.objects.filter(state=State.APPROVED, not_before__gt=now).update(not_before=now)
+    Draft.objects.filter(state=DraftState.APPROVED, not_before__gt=now).update(not_before=now)
     Account.objects.update(quiet_until=None, next_watch_at=now)
     Account.objects.filter(watch_lease_until__gt=now + timedelta(seconds=3)).update(
         watch_lease_until=now
@@ -69,11 +69,11 @@ def approve_what_came_in(refused: set[str]) -> None:
     for comment in Message.objects.awaiting_reply().exclude(drafts__isnull=False)[:20]:
         if comment.remote_id in refused:
             continue
-        draft = drafting.compose(
+        draft = draft_services.compose(
             account=comment.account, what="reply", target=comment,
             text=f"An answer to {comment.remote_id}", by="operator:mira", now=now,
         )  # fmt: skip
-        drafting.approve(draft, digest=draft.digest(), by="operator:mira", now=now)
+        draft_services.approve(draft, digest=draft.digest(), by="operator:mira", now=now)
 
 
 @pytest.mark.story
@@ -105,7 +105,7 @@ def test_every_approved_comment_is_answered_exactly_once(dialect: str, capsys: A
     assert kills["after storing, before the answer"] >= 10
     assert (duplicates, lost) == (0, [])
     assert not refused & set(answered), "nothing leaves that nobody approved"
-    assert Draft.objects.filter(state=State.SENT).count() == COMMENTS - UNAPPROVED
+    assert Draft.objects.filter(state=DraftState.SENT).count() == COMMENTS - UNAPPROVED
     assert Message.objects.comments().outgoing().count() == COMMENTS - UNAPPROVED
 
 
@@ -164,7 +164,7 @@ def live_through(
         while time.monotonic() < ends_at:
             moltbook.senders = [] if enough(moltbook.kills) else alive[:3]
             time.sleep(rng.uniform(0.1, 0.4))
-            sent = Draft.objects.filter(state=State.SENT).count()
+            sent = Draft.objects.filter(state=DraftState.SENT).count()
             if sent == wanted and moltbook.kills.total() >= KILLS:
                 break
             let_time_pass()

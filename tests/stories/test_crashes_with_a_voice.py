@@ -15,17 +15,18 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from dialogue import presences
+from dialogue.agents import presences
+from dialogue.agents import services as agent_services
 from dialogue.models import (
     Activation,
     Agent,
     AgentSettings,
-    Brain,
-    HouseBudget,
+    ModelEndpoint,
     Notification,
+    SharedBudget,
 )
+from surfaces.drafts.models import DraftState
 from surfaces.models import Draft, Message
-from surfaces.models.draft import State
 from tests.fakes.openai_chat import FakeOpenAI, Outcome
 from tests.stories import processes
 from tests.stories.test_crashes import (
@@ -89,21 +90,27 @@ def test_every_comment_is_answered_once_by_a_voice_whoever_dies(capsys: Any):
     assert kills["while the model thinks"] >= 10
     assert states["abandoned"] >= 10
     assert (duplicates, lost) == (0, [])
-    assert Draft.objects.filter(state=State.SENT).count() == COMMENTS
+    assert Draft.objects.filter(state=DraftState.SENT).count() == COMMENTS
     assert not Message.objects.filter(reply_attempts__gt=10).exists()
     unread = Notification.objects.unread()
-    assert not unread.exclude(draft__state=State.SENT).exists()
+    assert not unread.exclude(draft__state=DraftState.SENT).exists()
 
 
 def an_agent(account: Any, url: str) -> None:
-    agent = presences.make_agent("iris", by="operator:mira", is_autonomous=True)
+    agent = agent_services.make_agent("iris", by="operator:mira", is_autonomous=True)
     AgentSettings.objects.filter(agent=agent).update(
         mode="auto", voice="model", spacing_seconds=0, replies_per_day=500, replies_per_thread=50,
         money_per_day=Decimal(1000), money_per_month=Decimal(1000),
         tokens_per_day=100_000_000, tokens_per_month=100_000_000, timeout_seconds=10,
     )  # fmt: skip
-    HouseBudget.objects.create(pk=1, money_per_day=Decimal(1000), tokens_per_day=100_000_000)
-    Brain.objects.create(agent=agent, model="openai-chat:fake", base_url=url, streams=True)
+    SharedBudget.objects.create(
+        pk=1,
+        money_per_day=Decimal(1000),
+        money_per_month=Decimal(1000),
+        tokens_per_day=100_000_000,
+        tokens_per_month=100_000_000,
+    )
+    ModelEndpoint.objects.create(agent=agent, model="openai-chat:fake", base_url=url, streams=True)
     presences.join(agent, account, by="operator:mira", now=timezone.now())
 
 
@@ -134,7 +141,7 @@ def live_through(
             if not enough(kills, openai):
                 moltbook.senders, openai.askers = alive[:2], alive[WRITERS]
             time.sleep(rng.uniform(0.1, 0.3))
-            sent = Draft.objects.filter(state=State.SENT).count()
+            sent = Draft.objects.filter(state=DraftState.SENT).count()
             read = not Notification.objects.unread().exists()
             if sent == COMMENTS and read and kills.total() + openai.kills >= KILLS:
                 break

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from dialogue.models import Activation, Notification
-from surfaces.models import Draft, House, Message
+from surfaces.models import Draft, InstanceSettings, Message
 from tests.fakes.moltbook import FakeMoltbook
 from tests.stories import processes
 
@@ -96,7 +96,7 @@ def test_in_review_mode_it_takes_one_click(moltbook, running, monkeypatch, desk,
     assert replies(moltbook) == []
     page = desk.get(reverse("surfaces:draft", args=[draft.pk])).content.decode()
     assert draft.terms in page.replace("&#x27;", "'").replace("&quot;", '"')
-    House.objects.create(pk=1, undo_seconds=1)
+    InstanceSettings.objects.create(pk=1, undo_seconds=1)
     desk.post(reverse("surfaces:approve", args=[draft.pk]), {"digest": draft.digest()})
     [reply] = eventually(lambda: replies(moltbook))
     assert reply["text"] == draft.text
@@ -114,4 +114,4 @@ def test_in_shadow_nothing_leaves_and_the_would_be_reply_is_there_to_read(
     assert [path for method, path, _ in moltbook.requests if method != "GET"] == []
     assert Draft.objects.count() == 1
     page = desk.get(reverse("surfaces:draft", args=[draft.pk])).content.decode()
-    assert "would have been sent" in page
+    assert "Shadow mode: the reply was prepared but not sent" in page

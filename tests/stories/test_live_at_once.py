@@ -20,8 +20,8 @@ import psutil
 import psycopg
 import pytest
 
-from config.supervisor import PATIENCE
-from tests.config.holders import ROOT, Holder, clean, kill, servers
+from config.processes.supervisor import PATIENCE
+from tests.config.postgres.holders import ROOT, Holder, clean, kill, servers
 from tests.stories.listeners import Listeners
 
 pytestmark = [pytest.mark.story, pytest.mark.xdist_group("crash")]
@@ -32,7 +32,7 @@ INSERT INTO messages (account_id, remote_id, parent_id, post_id, created_at, kin
     spam_score, spam_reasons, fingerprint, reply_why, seen_at)
 SELECT account_id, 'new-' || clock_timestamp()::text, parent_id, post_id, now(), kind, author,
     author_id, direction, title, content, url, submolt, raw_json, 0, 'suspect', 0.7,
-    '[]', '', '', now()
+    '[]', '', '{}', now()
 FROM messages WHERE kind = 'comment' AND direction = 'incoming' LIMIT 1
 """
 

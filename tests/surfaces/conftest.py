@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.surfaces.scripted import Clock, ScriptedMoltbook
+from tests.surfaces.delivery.scripted_service import Clock, ScriptedMoltbook
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: is everything well, and if not, what to do."""
+"""`manage.py doctor`: run the health checks and print what to do."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from dialogue import checkup as of_agents
-from surfaces.checkup import Finding, check_up
+from dialogue import health_checks as of_agents
+from surfaces.health_checks import Finding, check_up
 
 
 class Command(BaseCommand):
-    help = "Look everything over. Exit status 1 when something needs doing."
-    requires_system_checks: list[str] = []  # a doctor comes to the sick, too
+    help = "Run all health checks. Exit status 1 if something needs to be done."
+    requires_system_checks: list[str] = []  # it must run when checks fail
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--json", action="store_true", help="one JSON line per finding")
+        parser.add_argument("--json", action="store_true", help="print one JSON line per check")
 
     def handle(self, **options: Any) -> None:
         now = timezone.now()
         findings = list(check_up(now=now))
-        if findings[-1].about not in {"database", "tables"}:  # there is nothing to look at yet
+        if findings[-1].about not in {"database", "tables"}:  # the other checks need both
             findings += of_agents.check_up(now=now)
         for finding in findings:
             self.stdout.write(_as_json(finding) if options["json"] else _as_text(finding))

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from dialogue.models import Agent
-from surfaces import pausing
 from surfaces.errors import RuleBroken
+from surfaces.pauses import services as pause_services
 
 
 def add_scope(parser: Any) -> None:
@@ -29,20 +29,22 @@ def scope_of(options: dict[str, Any]) -> tuple[str, str]:
 
 
 class Command(BaseCommand):
-    help = "Stop sending now: all of it, a surface, an account or an agent."
+    help = "Stop sending: everything, one surface, one account or one agent."
 
     def add_arguments(self, parser: Any) -> None:
         add_scope(parser)
-        parser.add_argument("--why", default="", help="shown to every operator")
+        parser.add_argument("--why", default="", help="the reason, shown to every operator")
 
     def handle(self, **options: Any) -> None:
         scope, subject = scope_of(options)
         now = timezone.now()
         if scope == "agent" and subject and not Agent.objects.filter(slug=subject).exists():
-            # A typo must not look like a stop.
+            # A mistyped name must not look like a pause.
             raise CommandError(f"There is no agent {subject}. See the Agents page.", returncode=2)
         try:
-            row = pausing.pause(scope, subject, why=options["why"], by="command:pause", now=now)
+            row = pause_services.pause(
+                scope, subject, why=options["why"], by="command:pause", now=now
+            )
         except RuleBroken as error:
             raise CommandError(str(error), returncode=2) from error
         since = row.since.isoformat()

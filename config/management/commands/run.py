@@ -17,16 +17,20 @@ from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 from django.db import OperationalError, connections
 
-from config.supervisor import Process, Supervisor
+from config.processes.supervisor import Process, Supervisor
 
 MANAGE = [sys.executable, "manage.py"]
-# What runs, and in which colour it speaks.
+# Each process with the colour of its label.
 PROCESSES = {
     "web": (
         36,
         [
             *[sys.executable, "-m", "gunicorn", "config.wsgi", "--bind={address}"],
-            *["--worker-class=config.web_worker.Worker", "--workers=2", "--threads=8"],
+            *[
+                "--worker-class=config.processes.gunicorn_worker.LiveWorker",
+                "--workers=2",
+                "--threads=8",
+            ],
             *["--graceful-timeout=2", "--log-level=warning", "--no-control-socket"],
         ],
     ),
@@ -39,7 +43,7 @@ PORTS_TO_TRY = 100
 
 
 class Command(BaseCommand):
-    help = "Run web, worker, watcher, sender and replier until Ctrl-C; make the database first."
+    help = "Set up the database, then run web, worker, watcher, sender and replier until Ctrl-C."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -52,13 +56,13 @@ class Command(BaseCommand):
         with suppress(KeyboardInterrupt):  # it comes as one before the processes have started
             self.run(host, port)
         with suppress(OSError):  # the terminal may be gone
-            self.stdout.write("Everything has ended.")
+            self.stdout.write("All processes have stopped.")
 
     def run(self, host: str, port: int) -> None:
         password = self.prepare()
         free = free_port(host, port)
         if free != port:
-            self.stdout.write(f"Port {port} is taken, so this runs on {free}.")
+            self.stdout.write(f"Port {port} is in use. Using port {free}.")
         self.banner(f"http://{shown(host, free)}/", password)
         self.at, self.is_ready = (host, free), False
         Supervisor(
@@ -85,12 +89,12 @@ class Command(BaseCommand):
 
     def banner(self, address: str, password: str) -> None:
         operator = get_user_model().objects.order_by("pk").first()
-        name = operator.get_username() if operator else "nobody yet"
+        name = operator.get_username() if operator else "none yet"
         connections.close_all()
-        known = "the one you know (forgotten: manage.py changepassword)"
+        known = "unchanged (to reset it: manage.py changepassword)"
         self.stdout.write(
             f"\n  Colloquy   {address}\n  operator   {name}\n"
-            f"  password   {password or known}\n  Ctrl-C ends everything.\n\n"
+            f"  password   {password or known}\n  Press Ctrl-C to stop.\n\n"
         )
         self.stdout.flush()
 
@@ -130,20 +134,20 @@ def free_port(host: str, wanted: int) -> int:
     for port in range(wanted, min(wanted + PORTS_TO_TRY, 65536)):
         if is_free(host, port):
             return port
-    raise CommandError(f"Ports {wanted} and up are taken on {host}: choose one with --port.")
+    raise CommandError(f"No free port from {wanted} up on {host}. Choose one with --port.")
 
 
 def is_free(host: str, port: int) -> bool:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
-        raise CommandError(f"There is no address {host} on this machine.") from error
+        raise CommandError(f"The host {host} is not an address of this machine.") from error
     with socket.socket(family) as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             taken.bind(address)
         except PermissionError as error:
-            raise CommandError(f"Port {port} needs more rights: choose one above 1023.") from error
+            raise CommandError(f"Port {port} needs root rights. Choose one above 1023.") from error
         except OSError:
             return False
     return True

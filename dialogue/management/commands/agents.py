@@ -1,4 +1,4 @@
-"""`manage.py agents`: bring agents in from files, and write them out."""
+"""`manage.py agents`: import agents from files, or export them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from dialogue import agent_files
-from dialogue.agent_files import BadFiles, Brought
-from dialogue.agent_plans import Difference
-from dialogue.plain_yaml import in_line, visible
+from dialogue.agent_files.config import kept_only
+from dialogue.agent_files.plan import FieldDifference, ImportPlan
+from dialogue.agent_files.services import PERSONA, export_agents, import_agents
+from dialogue.agent_files.strict_yaml import escape_control, to_single_line
 from surfaces.errors import RuleBroken
 
-MOST_PROBLEMS = 50
-SWITCH = "Importing lets no agent answer by itself; that switch stays as it is."
+SWITCH = "An import does not change whether an agent replies automatically."
 
 
 class Command(BaseCommand):
@@ -27,55 +26,48 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         what = parser.add_subparsers(dest="what", required=True, metavar="import|export")
-        bring = what.add_parser("import", help="from DIR, or from each folder in it")
+        bring = what.add_parser("import", help="import DIR, or each folder in it")
         bring.add_argument("folder", metavar="DIR", type=Path)
-        bring.add_argument("--dry-run", action="store_true", help="only show the difference")
-        export = what.add_parser("export", help="to a folder of its own in DIR")
+        bring.add_argument("--dry-run", action="store_true", help="show the changes only")
+        export = what.add_parser("export", help="export each agent to its own folder")
         export.add_argument("folder", metavar="DIR", type=Path)
-        export.add_argument("--agent", default="", metavar="SLUG", help="only this one")
+        export.add_argument("--agent", default="", metavar="SLUG", help="export only this agent")
 
     def handle(self, *, what: str, folder: Path, **options: Any) -> None:
         try:
             if what == "export":
-                slugs = agent_files.export(folder, slug=options["agent"])
+                slugs = export_agents(folder, slug=options["agent"])
                 line: dict[str, Any] = {"exported": slugs, "to": str(folder)}
             else:
-                line = self.bring(folder, is_rehearsal=options["dry_run"])
-        except BadFiles as error:
-            raise CommandError(_listed(error), returncode=2) from error
+                line = self.import_folder(folder, is_dry_run=options["dry_run"])
         except RuleBroken as error:
-            raise CommandError(in_line(str(error)), returncode=2) from error
+            raise CommandError(escape_control(str(error)), returncode=2) from error
         self.stdout.write(json.dumps(line))
 
-    def bring(self, folder: Path, *, is_rehearsal: bool) -> dict[str, Any]:
-        brought = agent_files.bring(
+    def import_folder(self, folder: Path, *, is_dry_run: bool) -> dict[str, Any]:
+        plans = import_agents(
             folder,
             by="command:agents",
             now=timezone.now(),
             environ=os.environ,
-            is_rehearsal=is_rehearsal,
+            is_dry_run=is_dry_run,
         )
-        if is_rehearsal:
-            for one in brought:
-                self.stdout.writelines(shown(one))
-        return _line(brought, is_rehearsal=is_rehearsal)
+        for plan in plans if is_dry_run else []:
+            self.stdout.writelines(describe(plan))
+        return summarize(plans, is_dry_run=is_dry_run)
 
 
-def _listed(error: BadFiles) -> str:
-    problems = [str(problem) for problem in error.problems]
-    more = len(problems) - MOST_PROBLEMS
-    return "\n".join(problems[:MOST_PROBLEMS] + ([f"… and {more} more."] if more > 0 else []))
-
-
-def _line(brought: list[Brought], *, is_rehearsal: bool) -> dict[str, Any]:
+def summarize(plans: list[ImportPlan], *, is_dry_run: bool) -> dict[str, Any]:
+    kept = {plan.desired.slug: sorted(kept_only(plan.carried)) for plan in plans}
+    missing = {plan.desired.slug: plan.missing_keys for plan in plans}
     return {
-        "dry_run": is_rehearsal,
-        "imported": [] if is_rehearsal else [one.slug for one in brought],
-        "new": [one.slug for one in brought if one.is_new],
-        "changed": {one.slug: one.changed for one in brought if one.changed},
-        "kept_only": {one.slug: one.kept_only for one in brought if one.kept_only},
-        "keys_not_set": {one.slug: one.unset for one in brought if one.unset},
-        "is_autonomous": {one.slug: one.is_autonomous for one in brought},
+        "dry_run": is_dry_run,
+        "imported": [] if is_dry_run else [plan.desired.slug for plan in plans],
+        "new": [plan.desired.slug for plan in plans if plan.agent is None],
+        "changed": {plan.desired.slug: plan.changed for plan in plans if plan.changed},
+        "kept_only": {slug: names for slug, names in kept.items() if names},
+        "keys_not_set": {slug: names for slug, names in missing.items() if names},
+        "is_autonomous": {plan.desired.slug: plan.is_autonomous for plan in plans},
         "says": SWITCH,
     }
 
@@ -83,26 +75,26 @@ def _line(brought: list[Brought], *, is_rehearsal: bool) -> dict[str, Any]:
 # ── the difference ────────────────────────────────────────────────────────
 
 
-def shown(one: Brought) -> Iterator[str]:
+def describe(plan: ImportPlan) -> Iterator[str]:
     """What would change, a line each."""
-    state = "would be new" if one.is_new else "" if one.differences else "stays as it is"
-    yield f"{one.slug}{': ' if state else ''}{state}\n"
-    for difference in one.differences:
+    state = ": new" if plan.agent is None else "" if plan.differences else ": no change"
+    yield f"{plan.desired.slug}{state}\n"
+    for difference in plan.differences:
         yield from _persona(difference) if difference.name == "persona" else _field(difference)
 
 
-def _persona(difference: Difference) -> Iterator[str]:
-    names = ("persona", agent_files.PERSONA)
+def _persona(difference: FieldDifference) -> Iterator[str]:
+    names = ("persona", PERSONA)
     for line in difflib.unified_diff(difference.before, difference.after, *names, lineterm=""):
-        yield f"{visible(line)}\n"
+        yield f"{escape_control(line)}\n"
 
 
-def _field(difference: Difference) -> Iterator[str]:
-    """What goes and what comes; what a list keeps is not repeated."""
+def _field(difference: FieldDifference) -> Iterator[str]:
+    """Removed and added lines; unchanged entries of a list are left out."""
     for sign, lines, others in (
         ("-", difference.before, difference.after),
         ("+", difference.after, difference.before),
     ):
         for line in lines:
             if line not in others or sorted(lines) == sorted(others):
-                yield f"{sign} {difference.name}: {in_line(line)}\n"
+                yield f"{sign} {difference.name}: {to_single_line(line)}\n"

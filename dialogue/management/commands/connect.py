@@ -1,4 +1,4 @@
-"""`manage.py connect`: let an agent speak as an account on a surface, without a browser."""
+"""`manage.py connect`: connect an account on a surface to an agent."""
 
 from __future__ import annotations
 
@@ -9,31 +9,44 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from dialogue import joining
-from dialogue.joining import Joined
+from dialogue.agents import connect
+from dialogue.agents.connect import ConnectResult
+from surfaces.accounts.models.account import ReplyMode
 from surfaces.adapters import READERS
 from surfaces.errors import RuleBroken
-from surfaces.models.account import Mode
 
 
 class Command(BaseCommand):
-    help = "Connect an agent. The token is read from the variable that --token-env names."
+    help = (
+        "Connect an account to an agent. The token is read from the variable named by --token-env."
+    )
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("kind", help=f"one of {', '.join(READERS)}")
-        parser.add_argument("--agent", required=True, metavar="SLUG", help="who speaks through it")
-        parser.add_argument("--handle", default="", help="our name there, if the service has one")
-        parser.add_argument("--base-url", default="", help="empty: the service's own address")
-        parser.add_argument("--token-env", default="", metavar="VAR", help="where the token is")
-        parser.add_argument("--every", type=int, metavar="MIN", help="1 to 1440; at first 5")
         parser.add_argument(
-            "--mode", help=f"{', '.join(Mode.values)}; at first as the agent's settings say"
+            "--agent",
+            required=True,
+            metavar="SLUG",
+            help="the agent that replies through it; created if new",
         )
-        parser.add_argument("--dialect", help="which of the service's ways of writing")
+        parser.add_argument(
+            "--handle", default="", help="the account name on the service, if it has one"
+        )
+        parser.add_argument("--base-url", default="", help="default: the base URL of the service")
+        parser.add_argument(
+            "--token-env", default="", metavar="VAR", help="environment variable with the token"
+        )
+        parser.add_argument(
+            "--every", type=int, metavar="MIN", help="minutes between polls, 1 to 1440; default 5"
+        )
+        parser.add_argument(
+            "--mode", help=f"{', '.join(ReplyMode.values)}; default: the agent's mode"
+        )
+        parser.add_argument("--dialect", help="protocol variant of the service")
 
     def handle(self, **options: Any) -> None:
         try:
-            joined = joining.connect(
+            joined = connect.connect(
                 options["kind"],
                 agent=options["agent"],
                 handle=options["handle"],
@@ -50,7 +63,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(_line(joined)))
 
 
-def _line(joined: Joined) -> dict[str, Any]:
+def _line(joined: ConnectResult) -> dict[str, Any]:
     account, agent, presence = joined.account, joined.agent, joined.presence
     return {
         "surface": account.surface.slug,
@@ -76,5 +89,5 @@ def _token(variable: str) -> str:
         return ""
     token = os.environ.get(variable, "").strip()
     if not token:
-        raise CommandError(f"The variable {variable} is empty; put the token there.", returncode=2)
+        raise CommandError(f"The variable {variable} is empty. Set it to the token.", returncode=2)
     return token

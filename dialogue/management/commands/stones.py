@@ -7,24 +7,27 @@ from typing import Any
 
 from django.utils import timezone
 
-from dialogue import activations, stones
-from surfaces.looping import LoopingCommand
-from surfaces.sender import Sender
+from dialogue.activations import services as activation_services
+from dialogue.stones import writer
+from surfaces.workers.commands import PollingCommand
+from surfaces.workers.locks import WorkerLock
 
 
-class Command(LoopingCommand):
-    help = "Choose stones and have them written, each slot once. Loops unless --once."
+class Command(PollingCommand):
+    help = "Choose and write due stones, one per slot. Runs in a loop unless --once."
     every = 30.0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sender = Sender()
+        self.sender = WorkerLock()
 
     def step(self) -> list[dict[str, Any]]:
         self.sender.hold()
-        activations.take_back(now=timezone.now())
-        laid = stones.lay_due(worker=self.sender.name, clock=timezone.now, until=self.ending.is_set)
+        activation_services.reclaim_abandoned(now=timezone.now())
+        laid = writer.write_due(
+            worker=self.sender.name, clock=timezone.now, until=self.ending.is_set
+        )
         return [asdict(laid)] if laid.did else []
 
     def nothing(self) -> dict[str, Any]:
-        return asdict(stones.Laid())
+        return asdict(writer.WriteReport())

@@ -1,5 +1,5 @@
-"""The hub: the built-in one, or a remote one that serves the same contract. Listening only."""
+"""Adapter of the hub, built-in or remote with the same HTTP contract. Reader only."""
 
-from surfaces.adapters.hub.reading import Hub
+from surfaces.adapters.hub.reader import Hub
 
 __all__ = ["Hub"]

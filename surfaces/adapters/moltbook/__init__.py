@@ -1,5 +1,5 @@
-"""Moltbook, the live site and the open-source server. Only the listening half is offered here."""
+"""Adapter of Moltbook, live site and open-source server. Reader only."""
 
-from surfaces.adapters.moltbook.reading import Moltbook
+from surfaces.adapters.moltbook.reader import Moltbook
 
 __all__ = ["Moltbook"]

@@ -10,13 +10,13 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from surfaces.backfilling import Step, backfill
+from surfaces.accounts.models.account import Account
 from surfaces.errors import SurfaceError
-from surfaces.models import Account
+from surfaces.watcher.backfill import BackfillStep, backfill
 
 
 class Command(BaseCommand):
-    help = "Read all our posts there, with their comments. Safe to stop and to repeat."
+    help = "Read all posts of an account and their comments. Can be stopped and repeated."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("account", help="the account's name, as on the Surfaces page")
@@ -24,8 +24,10 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         account = Account.objects.filter(name=options["account"]).select_related("surface").first()
         if account is None:
-            raise CommandError(f"There is no account {options['account']}.", returncode=2)
-        last = Step(0, 0, 0, 0, "")
+            raise CommandError(
+                f"There is no account {options['account']}. See the Surfaces page.", returncode=2
+            )
+        last = BackfillStep(0, 0, 0, 0, "")
         try:
             with Progress(
                 SpinnerColumn(),
@@ -39,7 +41,8 @@ class Command(BaseCommand):
                     progress.update(task, description=f"{last.posts} posts, {last.title[:50]}")
         except SurfaceError as error:
             raise CommandError(
-                f"Stopped after {last.posts} posts: {error}. Run it again to go on.", returncode=1
+                f"Stopped after {last.posts} posts: {error}. Run the command again to continue.",
+                returncode=1,
             ) from error
         self.stdout.write(json.dumps({"account": account.name, "posts": last.posts,
             "seen": last.comments_seen, "new": last.stored, "skipped": last.skipped}))  # fmt: skip

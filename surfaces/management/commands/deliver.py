@@ -1,4 +1,4 @@
-"""`manage.py deliver`: send what is approved and due."""
+"""`manage.py deliver`: send approved drafts that are due."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 from django.utils import timezone
 
-from surfaces import delivery
-from surfaces.looping import LoopingCommand
-from surfaces.sender import Sender
+from surfaces.delivery import sender
+from surfaces.workers.commands import PollingCommand
+from surfaces.workers.locks import WorkerLock
 
 
-class Command(LoopingCommand):
-    help = "Send approved drafts, each at most once. Loops unless --once."
-    kind, works = "sender", "sends"
+class Command(PollingCommand):
+    help = "Send approved drafts, each at most once. Runs in a loop unless --once."
+    kind, works = "sender", "sends drafts"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sender = Sender()
+        self.sender = WorkerLock()
 
     def step(self) -> list[dict[str, Any]]:
-        carried = delivery.deliver_due(self.sender, clock=timezone.now, until=self.ending.is_set)
+        carried = sender.deliver_due(self.sender, clock=timezone.now, until=self.ending.is_set)
         return [asdict(carried)] if carried.did else []
 
     def nothing(self) -> dict[str, Any]:
-        return asdict(delivery.Carried())
+        return asdict(sender.DeliveryReport())

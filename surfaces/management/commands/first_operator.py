@@ -1,4 +1,4 @@
-"""Make the first operator, so that a fresh machine can be signed in to."""
+"""`manage.py first_operator`: create the first operator on a new instance."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 
-from surfaces.models import AuditEvent, Operator
-from surfaces.models.operator import Role
-from surfaces.operators import one_time_password
+from surfaces.audit.models import AuditEvent
+from surfaces.operators.models.operator import Operator, Role
+from surfaces.operators.services import one_time_password
 
 
 class Command(BaseCommand):
     help = (
-        "Make operator admin if there is none, or give it a fresh password while it still has "
-        "the first one. Prints the password, or nothing if people have taken over."
+        "Create the operator “admin” if there is none, or renew its password while it still has "
+        "the first one. Prints the password, or nothing once an operator has set one."
     )
 
     def handle(self, **options: Any) -> str:
         with transaction.atomic(), connection.cursor() as cursor:
-            # Two starts at once must not make two, or give out a password that is gone.
+            # Two concurrent starts must not create two operators or print a replaced password.
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext('first_operator'))")
             operators = list(Operator.objects.all()[:2])
             if not operators:

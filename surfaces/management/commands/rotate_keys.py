@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: put every secret under the newest key."""
+"""`manage.py rotate_keys`: encrypt every stored secret with the newest key."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.db.models import BinaryField, Model
 
-from surfaces import sealing
-from surfaces.models import AuditEvent
+from surfaces import crypto
+from surfaces.audit.models import AuditEvent
 
 
 class Command(BaseCommand):
-    help = "Encrypt all secrets again under the newest key; --new makes that key first."
+    help = "Encrypt all secrets again with the newest key; --new creates that key first."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--new", action="store_true", help="make a new key (data folder only)")
-        parser.add_argument("--forget", action="store_true", help="then drop the older keys")
+        parser.add_argument(
+            "--new", action="store_true", help="create a new key first (data folder only)"
+        )
+        parser.add_argument(
+            "--forget", action="store_true", help="delete the older keys afterwards"
+        )
 
     def handle(self, **options: Any) -> None:
         path = settings.DATA_DIR / "credential_keys"
         if (options["new"] or options["forget"]) and settings.ENV.credential_keys:
             raise CommandError(
-                "The keys are in CREDENTIAL_KEYS: put the new one first there, then run this"
+                "The keys are in CREDENTIAL_KEYS. Put the new key first there, then run the command"
                 " without --new and --forget.",
                 returncode=2,
             )
@@ -49,7 +53,7 @@ class Command(BaseCommand):
 
 
 def sealed_columns() -> Iterator[tuple[type[Model], str]]:
-    """Every column of any floor that holds a secret: they are called `sealed_…`."""
+    """Every model column with a secret; their names begin with `sealed_`."""
     for model in apps.get_models():
         for column in model._meta.concrete_fields:
             if isinstance(column, BinaryField) and column.name.startswith("sealed_"):
@@ -60,10 +64,11 @@ def _rotate_column(model: type[Model], name: str) -> int:
     rows = model._default_manager.exclude(**{name: b""}).select_for_update()
     for row in rows:
         try:
-            fresh = sealing.resealed(bytes(getattr(row, name)))
-        except sealing.InvalidToken as error:
+            fresh = crypto.reencrypt(bytes(getattr(row, name)))
+        except crypto.InvalidToken as error:
             raise CommandError(
-                f"{row}: no key we have opens its secret; enter it again.", returncode=1
+                f"{row}: the secret cannot be decrypted with any known key. Enter it again.",
+                returncode=1,
             ) from error
         model._default_manager.filter(pk=row.pk).update(**{name: fresh})
     return len(rows)

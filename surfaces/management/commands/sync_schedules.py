@@ -1,4 +1,4 @@
-"""`manage.py sync_schedules`: make the timetable what settings say."""
+"""`manage.py sync_schedules`: create, update and delete schedules as in settings."""
 
 from __future__ import annotations
 

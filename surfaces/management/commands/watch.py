@@ -1,4 +1,4 @@
-"""`manage.py watch`: read every account whose time has come."""
+"""`manage.py watch`: poll every account that is due."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import os
 import socket
 from typing import Any
 
-from surfaces import watcher
-from surfaces.looping import LoopingCommand
-from surfaces.models import WatchRound
+from surfaces.watcher import rounds
+from surfaces.watcher.models import WatchRound
+from surfaces.workers.commands import PollingCommand
 
 
-class Command(LoopingCommand):
-    help = "Read accounts: what is new is stored once and judged. Loops unless --once."
-    kind, works = "watcher", "reads accounts"
+class Command(PollingCommand):
+    help = (
+        "Poll accounts, store new messages and check them for spam. Runs in a loop unless --once."
+    )
+    kind, works = "watcher", "polls accounts"
 
     def step(self) -> list[dict[str, Any]]:
         worker = f"{socket.gethostname()[:60]}:{os.getpid()}"
-        return [line(row) for row in watcher.watch_due(worker=worker, until=self.ending.is_set)]
+        return [line(row) for row in rounds.watch_due(worker=worker, until=self.ending.is_set)]
 
 
 def line(row: WatchRound) -> dict[str, Any]:
@@ -33,5 +35,5 @@ def line(row: WatchRound) -> dict[str, Any]:
         "threads": row.threads,
         "requests": row.requests,
         "seconds": round((row.ended_at - row.started_at).total_seconds(), 3),
-        "outcome": row.outcome or "ok",
+        "outcome": str(row.outcome) or "ok",
     }

@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 
-from surfaces import drafting, judging, outcomes
+from surfaces.drafts import attempts, retry
+from surfaces.drafts import services as draft_services
 from surfaces.models import Account, DeskItem, Draft, Message
+from surfaces.spam import feedback
 from tests.factories import NOON, make_account, make_approved, make_draft, make_message
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
@@ -44,7 +46,7 @@ def test_a_doubt_that_is_still_looked_into_is_not_on_the_desk():
 
 def test_a_decision_takes_a_draft_off_the_desk():
     draft = make_draft()
-    drafting.approve(draft, digest=draft.digest(), by=MIRA, now=NOON)
+    draft_services.approve(draft, digest=draft.digest(), by=MIRA, now=NOON)
     assert kinds_of(draft.pk) == []
 
 
@@ -60,9 +62,9 @@ def test_a_suspect_comment_waits_until_somebody_says_what_it_is():
     comment = make_message(spam_status="suspect", spam_score=0.82)
     row = DeskItem.objects.get(kind="suspect", item_id=comment.pk)
     assert (row.risk, row.account_id, row.since) == (2, comment.account_id, comment.seen_at)
-    judging.mark(comment, is_spam=False, by=MIRA, now=NOON)
+    feedback.mark(comment, is_spam=False, by=MIRA, now=NOON)
     assert kinds_of(comment.pk) == []
-    judging.unmark(comment, by=MIRA, now=NOON)
+    feedback.unmark(comment, by=MIRA, now=NOON)
     assert kinds_of(comment.pk) == ["suspect"]
 
 
@@ -84,7 +86,7 @@ def test_a_comment_given_up_without_words_waits_for_a_person():
     comment = make_message()
     Message.objects.filter(pk=comment.pk).update(reply_status="failed", reply_why="10 tries.")
     assert kinds_of(comment.pk) == ["given_up"]
-    drafting.try_again(comment, by=MIRA, now=NOON)
+    retry.retry_message(comment, by=MIRA, now=NOON)
     assert kinds_of(comment.pk) == []
 
 
@@ -114,7 +116,7 @@ def test_deleting_an_account_takes_everything_of_it_off_the_desk():
 def test_an_edit_changes_the_words_and_not_the_place():
     draft = make_draft()
     before = DeskItem.objects.get(item_id=draft.pk)
-    drafting.edit(draft, text="Other words entirely.", by=MIRA, now=NOON + timedelta(hours=1))
+    draft_services.edit(draft, text="Other words entirely.", by=MIRA, now=NOON + timedelta(hours=1))
     after = DeskItem.objects.get(item_id=draft.pk)
     assert "Other words entirely." in after.words
     assert (after.pk, after.since) == (before.pk, before.since)
@@ -141,6 +143,6 @@ def test_the_desk_is_what_the_tables_say_after_any_mixture_of_changes():
 def test_a_sending_that_fails_comes_to_the_desk():
     draft = make_approved()
     draft.advance("sending", lease_until=NOON + timedelta(minutes=1))
-    outcomes.give_up(draft, "Refused.", now=NOON, permanent=True)
+    attempts.give_up(draft, "Refused.", now=NOON, permanent=True)
     assert kinds_of(draft.pk) == ["failed"]
     assert not DeskItem.objects.filter(kind="given_up").exists()

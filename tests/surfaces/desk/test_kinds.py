@@ -9,7 +9,8 @@ from django.db import connection
 from django.utils import timezone
 
 from surfaces.desk import kinds
-from surfaces.desk.kinds import Act, Given, Kind, Line
+from surfaces.desk.kinds import Action, ActionInput, DeskKind, RowSummary
+from surfaces.extension_points import Extension
 from tests.factories import make_account
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +24,7 @@ class ToolCall:
     agent: str = "tideline"
 
 
-def launch(row: ToolCall, given: Given) -> str:
+def launch(row: ToolCall, given: ActionInput) -> str:
     DONE.append((row.pk, given.by))
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM desk_items WHERE kind = 'tool_call' AND item_id = %s", [row.pk])
@@ -31,38 +32,37 @@ def launch(row: ToolCall, given: Given) -> str:
 
 
 KINDS = [
-    Kind(
+    DeskKind(
         name="tool_call",
         label="Tool call",
         short="Tool call",
         plural="Tool calls",
         icon="tool",
         load=lambda ids: {pk: pk for pk in ids},
-        line=lambda row, item: Line(
+        line=lambda row, item: RowSummary(
             who="tideline", place="hub", author="", said=item.words, whys=("First use today.",)
         ),
         get=lambda pk: ToolCall(pk, 1),
-        template="surfaces/desk/_nothing.html",
+        template="surfaces/desk/_no_results.html",
         context=lambda row, now: {},
         title=lambda row: "tideline asks for hub.search",
         decided=lambda row, me, now: "Allowed.",
         steps=lambda row: [],
-        acts=(Act(name="allow", label="Allow", key="a", verb=launch),),
+        acts=(Action(name="allow", label="Allow", key="a", verb=launch),),
     )
 ]
+
+EXTENSION = Extension(desk_kinds=KINDS)
 
 
 @pytest.fixture
 def tool_call(settings):
-    settings.DESK_KINDS = [*settings.DESK_KINDS, f"{__name__}.KINDS"]
-    kinds.kinds.cache_clear()
+    settings.EXTENSIONS = [*settings.EXTENSIONS, f"{__name__}.EXTENSION"]
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT desk_put('tool_call', 7, %s, 'tideline', %s, NULL, 0, '', 'hub.search')",
             [make_account().pk, timezone.now()],
         )
-    yield
-    kinds.kinds.cache_clear()
 
 
 def test_a_floor_above_adds_its_kind_and_the_desk_shows_counts_and_decides_it(

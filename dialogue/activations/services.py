@@ -1,0 +1,217 @@
+"""Start an activation, record its steps, finish it or reclaim it.
+
+start (lease, fencing number) ──> record_step … ──> finish
+    └── worker died ──> reclaim_abandoned ──> abandoned; the notification is due again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from dialogue.activations.models import Activation, ActivationState, Purpose, TranscriptStep
+from dialogue.agents.models.agent import Agent, AgentLocation
+from dialogue.agents.models.presence import Presence
+from dialogue.budgets import services as budget_services
+from dialogue.errors import LeaseLost
+from dialogue.inbox.models import Notification
+from surfaces.errors import NotAllowed, StaleState
+from surfaces.messages import reply_state
+from surfaces.messages.models import ReplyStatus
+from surfaces.models import Account, Draft, Message
+from surfaces.text.reasons import StoredReason, as_reason, reason
+from surfaces.workers.locks import is_alive
+
+LEASE = timedelta(seconds=300)  # longer than any single request; renewed with every step
+PATIENT_UNTIL = 5  # failures in a row before an agent backs off
+FIRST_BACK_OFF = timedelta(seconds=60)
+LONGEST_BACK_OFF = timedelta(seconds=3600)
+WORDS_KEPT = 8_000  # characters of a step
+GOOD = {ActivationState.DONE}
+NEUTRAL = {ActivationState.RELEASED, ActivationState.EXHAUSTED}  # neither success nor failure
+
+
+def start(
+    presence: Presence,
+    *,
+    purpose: str,
+    why: StoredReason | str,
+    worker: str,
+    now: datetime,
+    notification: Notification | None = None,
+) -> Activation:
+    """Create an activation, or raise `StaleState` if one is running. Commit afterwards."""
+    try:
+        with transaction.atomic():
+            return Activation.objects.create(
+                agent=presence.agent,
+                presence=presence,
+                purpose=purpose,
+                notification=notification,
+                why=why,
+                number=presence.agent.next_claim(),
+                worker=worker,
+                lease_until=now + LEASE,
+                started_at=now,
+            )
+    except IntegrityError as error:
+        if "activation_one_live_per_agent" not in str(error):
+            raise
+        raise StaleState(reason("activation.running", agent=presence.agent)) from error
+
+
+def renew(activation: Activation, *, now: datetime) -> None:
+    """Extend the lease, or raise `LeaseLost`."""
+    activation.note(lease_until=now + LEASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActivationCost:
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: Decimal = Decimal(0)
+    is_guess: bool = False
+
+
+@transaction.atomic
+def record_step(
+    activation: Activation,
+    kind: str,
+    words: str = "",
+    *,
+    why: StoredReason | str = "",
+    now: datetime,
+    facts: Mapping[str, Any] | None = None,
+    cost: ActivationCost = ActivationCost(),
+    took_ms: int = 0,
+) -> TranscriptStep:
+    """Add a step and its cost to the activation, or raise `LeaseLost`."""
+    ours = activation.mine().select_for_update().first()
+    if ours is None:
+        raise LeaseLost(f"activation {activation.pk} was taken back")
+    last = ours.steps.order_by("-number").values_list("number", flat=True).first()
+    activation.mine().update(
+        lease_until=now + LEASE,
+        tokens_in=F("tokens_in") + cost.tokens_in,
+        tokens_out=F("tokens_out") + cost.tokens_out,
+        cost=F("cost") + cost.money,
+        cost_is_guess=ours.cost_is_guess or cost.is_guess,
+    )
+    return TranscriptStep.objects.create(
+        activation=activation,
+        number=(last or 0) + 1,
+        at=now,
+        kind=kind,
+        why=why,
+        words=words.replace("\0", "")[:WORDS_KEPT],
+        facts=dict(facts or {}),
+        tokens_in=cost.tokens_in,
+        tokens_out=cost.tokens_out,
+        cost=cost.money,
+        cost_is_guess=cost.is_guess,
+        took_ms=took_ms,
+    )
+
+
+def account_to_speak_from(activation: Activation) -> Account:
+    """Lock and return the account as it is now, or raise `LeaseLost`.
+
+    The mode may have changed while the voice was writing.
+    """
+    if not activation.mine().select_for_update().exists():
+        raise LeaseLost(f"activation {activation.pk} was taken back")
+    rows = Account.objects.select_related("surface")
+    held = rows.select_for_update(of=("self",), no_key=True)
+    return held.get(pk=activation.presence.account_id)
+
+
+def check_still_allowed(activation: Activation, *others: tuple[bool, StoredReason | str]) -> None:
+    """Raise `NotAllowed` if settings changed meanwhile, or one of `others` applies.
+
+    Writing takes minutes, and a draft must not follow settings that no longer hold.
+    """
+    is_stone = activation.purpose == Purpose.STONE
+    presence = Presence.objects.select_related("agent__settings").get(pk=activation.presence_id)
+    agent = presence.agent
+    for applies, why in (
+        (presence.ended_at is not None, "activation.presence_ended"),
+        (agent.lives != AgentLocation.HERE, "activation.moved"),
+        (
+            not agent.settings.is_autonomous,
+            "activation.no_posts" if is_stone else "activation.no_answers",
+        ),
+        (is_stone and not agent.settings.lays_stones, "activation.no_stones"),
+        *others,
+    ):
+        if applies:
+            raise NotAllowed(
+                reason(
+                    "activation.meanwhile_post" if is_stone else "activation.meanwhile_answer",
+                    why=as_reason(why),
+                )
+            )
+
+
+@transaction.atomic
+def finish(
+    activation: Activation,
+    state: ActivationState,
+    outcome: StoredReason | str,
+    *,
+    now: datetime,
+    draft: Draft | None = None,
+) -> None:
+    """End the activation, or raise `LeaseLost`: then roll back everything it wrote."""
+    activation.note(state=state, outcome=outcome, ended_at=now, draft=draft)
+    budget_services.settle_abandoned(activation, now=now)
+    _count(activation.agent_id, state, now=now)
+
+
+def _count(agent_id: int, state: ActivationState, *, now: datetime) -> None:
+    """Count failures in a row and set the back-off; a success resets both."""
+    rows = Agent.objects.filter(pk=agent_id)
+    if state in GOOD:
+        rows.exclude(failures=0).update(failures=0, backs_off_until=None)
+    elif state not in NEUTRAL:
+        rows.update(failures=F("failures") + 1)
+        failures = rows.values_list("failures", flat=True).get()
+        if wait := backoff_delay(failures):
+            rows.update(backs_off_until=now + wait)
+
+
+def backoff_delay(failures: int) -> timedelta | None:
+    """60 s · 2^(n−5) from the fifth failure in a row, at most an hour (activations, 1)."""
+    if failures < PATIENT_UNTIL:
+        return None
+    return min(FIRST_BACK_OFF * (1 << min(failures - PATIENT_UNTIL, 10)), LONGEST_BACK_OFF)
+
+
+def reclaim_abandoned(*, now: datetime) -> int:
+    """Abandon activations of dead workers and make their notifications due again."""
+    taken = 0
+    for activation in Activation.objects.running().select_related("agent"):
+        if activation.lease_until <= now or not is_alive(activation.worker):
+            taken += _abandon(activation, now=now)
+    return taken
+
+
+@transaction.atomic
+def _abandon(activation: Activation, *, now: datetime) -> int:
+    outcome = "activation.worker_died"
+    ended = activation.mine().update(state=ActivationState.ABANDONED, outcome=outcome, ended_at=now)
+    if not ended:
+        return 0
+    budget_services.settle_abandoned(activation, now=now)
+    _count(activation.agent_id, ActivationState.ABANDONED, now=now)
+    again = Notification.objects.filter(activations=activation, read_at=None, draft=None)
+    again.update(look_at=now)
+    # The attempt was counted when the voice was called; the comment stays open.
+    tried = Message.objects.filter(notifications__in=again, reply_status=ReplyStatus.PENDING)
+    reply_state.note_reason(tried, "activation.try_lost")
+    return 1

@@ -1,0 +1,96 @@
+"""Create or update surface, account, agent and presence in one transaction.
+
+Idempotent. Values that are not given are kept; automatic replies of an existing agent are not
+switched on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from dialogue.agents import presences
+from dialogue.agents import services as agent_services
+from dialogue.agents.models.agent import Agent
+from dialogue.agents.models.presence import Presence
+from surfaces.accounts import connect as account_connect
+from surfaces.errors import BadInput
+from surfaces.models import Account
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectResult:
+    """The presence after connecting."""
+
+    presence: Presence
+    agent_is_new: bool
+
+    @property
+    def agent(self) -> Agent:
+        return self.presence.agent
+
+    @property
+    def account(self) -> Account:
+        return self.presence.account
+
+
+@transaction.atomic
+def connect(
+    kind: str,
+    *,
+    agent: str,
+    handle: str = "",
+    base_url: str = "",
+    token: str = "",
+    every: int | None = None,
+    mode: str | None = None,
+    dialect: str | None = None,
+    by: str,
+    now: datetime,
+) -> ConnectResult:
+    """Create or update all four. A given mode becomes the presence's own mode."""
+    known = set(Account.objects.filter(name__startswith=f"{agent}@").values_list("pk", flat=True))
+    account = account_connect.connect(
+        kind,
+        agent=agent,
+        handle=handle,
+        base_url=base_url,
+        token=token,
+        every=every,
+        mode=mode,
+        dialect=dialect,
+        by=by,
+        now=now,
+    )
+    speaker, is_new = _speaker(agent, by=by)
+    if mode is None and account.pk in known:
+        mode = _kept(speaker, account)
+    presence = presences.join(speaker, account, mode=mode or "", by=by, now=now)
+    account.refresh_from_db(fields=["mode"])
+    presence.agent, presence.account = speaker, account
+    return ConnectResult(presence, is_new)
+
+
+def _speaker(slug: str, *, by: str) -> tuple[Agent, bool]:
+    """Get the agent, or create it with automatic replies on.
+
+    Connecting implies that it should reply, and in the mode `review` a person approves each reply.
+    """
+    found = Agent.objects.filter(slug=slug).first()
+    if found:
+        return found, False
+    try:
+        return agent_services.make_agent(slug, by=by, is_autonomous=True), True
+    except (IntegrityError, BadInput):
+        if made_meanwhile := Agent.objects.filter(slug=slug).first():
+            return made_meanwhile, False
+        raise
+
+
+def _kept(agent: Agent, account: Account) -> str:
+    """The account's mode, if the presence would change it."""
+    live = Presence.objects.live().filter(agent=agent, account=account).first()
+    says = live.effective_mode if live else agent.settings.mode
+    return "" if account.mode == says else account.mode

@@ -1,0 +1,36 @@
+"""Count the replies that an agent's limits apply to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet
+
+from dialogue.agents.active_hours import local_day
+from dialogue.agents.models.agent import Agent
+from surfaces.drafts.models import DEAD, UNDER_WAY, DraftKind
+from surfaces.models import Draft
+
+
+def replies_of(agents: Collection[str]) -> QuerySet[Draft]:
+    """Replies of these agents (by slug), sent or to be sent."""
+    return Draft.objects.filter(agent__in=agents, what=DraftKind.REPLY).exclude(state__in=DEAD)
+
+
+def in_threads(replies: QuerySet[Draft], posts: Collection[int]) -> Counter[tuple[str, int]]:
+    """How many of `replies` each agent has under each post."""
+    threads = replies.filter(target__post__in=posts).values_list("agent", "target__post")
+    counts = threads.annotate(count=Count("pk")).order_by()
+    return Counter({(slug, post): count for slug, post, count in counts})
+
+
+def said_today(mine: QuerySet[Draft], agent: Agent, *, now: datetime) -> int:
+    """Count replies against the daily limit.
+
+    Replies being sent count today; drafts that await approval count on the day they were written.
+    """
+    begin, _ = local_day(now, agent.zone)
+    unsent = mine.filter(sent_at=None).filter(Q(state__in=UNDER_WAY) | Q(made_at__gte=begin))
+    return mine.filter(sent_at__gte=begin).count() + unsent.count()

@@ -1,0 +1,128 @@
+"""Create, change and end presences. All changes go through this module.
+
+Delivery follows the account's mode; this module keeps it equal to the presence's mode.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils.translation import gettext_lazy as _lazy
+
+from dialogue.agents.models.agent import Agent
+from dialogue.agents.models.presence import Presence
+from dialogue.agents.models.settings import AgentSettings
+from dialogue.inbox.models import Notification
+from surfaces.accounts.models.account import ReplyMode
+from surfaces.errors import BadInput, NotAllowed
+from surfaces.models import Account, AuditEvent
+from surfaces.settings.changes import Values
+from surfaces.settings.services import SettingsSpec, change, register
+
+
+@transaction.atomic
+def join(agent: Agent, account: Account, *, mode: str = "", by: str, now: datetime) -> Presence:
+    """Assign `account` to `agent`. Idempotent; `mode` "" keeps the current mode."""
+    if mode and mode not in ReplyMode.values:
+        raise BadInput(
+            _lazy("%(mode)s is not a mode. Choose one of %(value)s."),
+            mode=repr(mode),
+            value=", ".join(ReplyMode.values),
+        )
+    live = Presence.objects.live().select_related("agent").filter(account=account).first()
+    if live is not None and live.agent_id != agent.pk:
+        raise NotAllowed(
+            _lazy("%(agent)s speaks as %(account)s already. End that presence first."),
+            agent=live.agent,
+            account=account,
+        )
+    presence = live or _begin(agent, account, by=by, now=now)
+    if mode and presence.mode != mode:
+        change(presence, {"mode": mode}, by=by, now=now)
+    obey(agent, now=now)
+    return presence
+
+
+def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presence:
+    try:
+        with transaction.atomic():
+            presence = Presence.objects.create(agent=agent, account=account, since=now)
+    except IntegrityError as error:
+        raise NotAllowed(
+            _lazy("Somebody else just took %(account)s. Look again."), account=account
+        ) from error
+    # Unread notifications of an earlier presence on this account belong to it again.
+    left = Notification.objects.unread().filter(agent=agent, presence__account=account)
+    left.update(presence=presence)
+    AuditEvent.objects.record(
+        "presence.began", actor=by, subject=account, agent=agent.slug, account=account.name
+    )
+    return presence
+
+
+@register(Presence)
+class PresenceSpec(SettingsSpec[Presence]):
+    """Its events are about its account, and name the agent."""
+
+    action = "presence.changed"
+    fields = ("mode", "stones_per_day", "explore_share", "stone_community")
+
+    def lock(self, row: Presence) -> Presence:
+        held = Presence.objects.live().select_for_update().filter(pk=row.pk).first()
+        if held is None:
+            raise NotAllowed(_lazy("This presence has ended. Add it again to change it."))
+        return held
+
+    def write(self, row: Presence, new: Values, *, by: str, now: datetime) -> None:
+        super().write(row, new, by=by, now=now)
+        if "mode" in new:
+            _write_mode(row, row.effective_mode)
+
+    def subject(self, row: Presence) -> Account:
+        return row.account
+
+    def facts(self, row: Presence) -> dict[str, Any]:
+        return {"agent": row.agent.slug}
+
+
+@transaction.atomic
+def leave(presence: Presence, *, by: str, now: datetime) -> None:
+    """End the presence. The account stays, without automatic replies."""
+    if not Presence.objects.live().filter(pk=presence.pk).update(ended_at=now):
+        raise NotAllowed(_lazy("This presence has ended already."))
+    presence.ended_at = now
+    AuditEvent.objects.record(
+        "presence.ended", actor=by, subject=presence.account, agent=presence.agent.slug
+    )
+
+
+def adopt(*, now: datetime) -> int:
+    """Copy modes that operators set on accounts to the presences: the last change wins."""
+    rows = Presence.objects.live().select_related("agent__settings", "account")
+    moved = rows.exclude(obeyed="").exclude(account__mode=F("obeyed"))
+    return sum(_adopt(presence, now=now) for presence in moved)
+
+
+def _adopt(presence: Presence, *, now: datetime) -> int:
+    change(presence, {"mode": presence.account.mode}, by="colloquy", now=now)
+    return 1
+
+
+def obey(agent: Agent, *, now: datetime) -> None:
+    """Bring the mode of each of the agent's accounts to what its presence says."""
+    default = AgentSettings.objects.values_list("mode", flat=True).get(agent=agent)
+    for presence in Presence.objects.live().filter(agent=agent).select_related("account"):
+        is_moved = presence.obeyed and presence.account.mode != presence.obeyed
+        if is_moved and presence.mode != presence.account.mode:
+            _adopt(presence, now=now)
+        else:
+            _write_mode(presence, presence.mode or default)
+
+
+def _write_mode(presence: Presence, mode: str) -> None:
+    Account.objects.filter(pk=presence.account_id).exclude(mode=mode).update(mode=mode)
+    Presence.objects.filter(pk=presence.pk).exclude(obeyed=mode).update(obeyed=mode)
+    presence.account.mode = presence.obeyed = mode

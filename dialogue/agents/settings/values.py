@@ -1,0 +1,81 @@
+"""What can be set of an agent, by name: its columns, those of its settings, and its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from dialogue.agents.models.agent import Agent
+from dialogue.agents.models.settings import AgentSettings
+from dialogue.stones.models import Kernel
+from surfaces.errors import BadInput
+from surfaces.settings.fields import Column, field_of
+
+KERNELS = "kernels"  # a list, in rows of their own
+OF_AGENT = ("name", "persona", "lives", "timezone", "active_from", "active_to")
+OF_SETTINGS = tuple(
+    field.name for field in AgentSettings._meta.concrete_fields if field.name not in {"id", "agent"}
+)
+FIELDS = (*OF_AGENT, *OF_SETTINGS, KERNELS)
+MAX_KERNELS = 200
+MAX_KERNEL = 1_000  # characters
+MAX_PERSONA = 20_000
+
+
+def agent_values(agent: Agent) -> dict[str, Any]:
+    """Everything that can be set, as it is."""
+    kernels = Kernel.objects.filter(agent=agent, is_on=True).order_by("id")
+    return {
+        **{name: getattr(agent.settings, name) for name in OF_SETTINGS},
+        **{name: getattr(agent, name) for name in OF_AGENT},
+        KERNELS: list(kernels.values_list("words", flat=True)),
+    }
+
+
+def column(name: str) -> Column:
+    """The column a value is kept in; of the kernels, the one for their text."""
+    if name == KERNELS:
+        return field_of(Kernel, "words")
+    return field_of(Agent if name in OF_AGENT else AgentSettings, name)
+
+
+def is_list(name: str) -> bool:
+    return name == KERNELS or column(name).get_internal_type() == "ArrayField"
+
+
+def cleaned(name: str, value: Any) -> Any:
+    """The value as it will be kept, or `BadInput` with what to enter instead."""
+    try:
+        return clean(name, value)
+    except ValidationError as error:
+        label = name.replace("_", " ").capitalize()
+        raise BadInput("%(why)s", why=f"{label}: {' '.join(error.messages)}") from error
+
+
+def clean(name: str, value: Any) -> Any:
+    if name == KERNELS:
+        return _kernels(value)
+    if isinstance(value, str):
+        value = value.replace("\0", "").replace("\r\n", "\n").strip()
+    if isinstance(value, list):
+        value = [line.replace("\0", "") if isinstance(line, str) else line for line in value]
+    kept = column(name).clean(value, None)
+    if name == "persona" and len(kept) > MAX_PERSONA:
+        message = _("The persona has %(count)s characters. Enter at most %(most)s.")
+        raise ValidationError(message % {"count": f"{len(kept):,}", "most": f"{MAX_PERSONA:,}"})
+    return list(dict.fromkeys(kept)) if isinstance(kept, list) else kept
+
+
+def _kernels(lines: Iterable[str]) -> list[str]:
+    kept = dict.fromkeys(" ".join(line.replace("\0", "").split()) for line in lines)
+    kernels = [line for line in kept if line]
+    if len(kernels) > MAX_KERNELS:
+        message = _("%(count)s kernels are too many. Enter at most %(most)s.")
+        raise ValidationError(message % {"count": len(kernels), "most": MAX_KERNELS})
+    if longest := next((line for line in kernels if len(line) > MAX_KERNEL), ""):
+        message = _("The kernel “%(start)s…” has more than %(most)s characters. Shorten it.")
+        raise ValidationError(message % {"start": longest[:40], "most": f"{MAX_KERNEL:,}"})
+    return kernels

@@ -1,0 +1,18 @@
+"""The settings of an agent: show, change, undo."""
+
+from __future__ import annotations
+
+from dialogue.agents.forms.settings import AgentSettingsForm
+from dialogue.dashboard.agent_page import agent_of, frame
+from surfaces.settings.form_views import SettingsPage
+
+PAGE = SettingsPage(
+    form=AgentSettingsForm,
+    template="dialogue/agents/settings.html",
+    name="dialogue:agent_settings",
+    undo_name="dialogue:undo_change",
+    key="slug",
+    context=lambda request, form: frame(request, form.row.slug, "settings", form.row),
+)
+
+agent_settings, undo_change = PAGE.views(agent_of)

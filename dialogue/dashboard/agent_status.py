@@ -1,0 +1,100 @@
+"""Status line of an agent: whether it replies automatically now, and if not, why.
+
+Uses the same facts as `replies.decision`, without those of a comment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from dialogue.agents.active_hours import next_opening
+from dialogue.agents.models.agent import Agent, AgentLocation
+from dialogue.agents.models.presence import Presence
+from dialogue.agents.models.settings import VoiceKind
+from dialogue.budgets.meters import BudgetMeter
+from surfaces.accounts.models.account import ReplyMode
+from surfaces.models import Pause
+from surfaces.pauses.models import PauseScope
+from surfaces.text.reasons import StoredReason
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentStatus:
+    words: str
+    css: str = ""  # of the dot: ok, wait, bad, or none
+    until: datetime | None = None
+    why: StoredReason | str = ""
+    pause: Pause | None = None  # the agent's own
+
+
+def agent_status(
+    agent: Agent,
+    presences: Sequence[Presence],
+    pauses: Iterable[Pause],
+    bars: Iterable[BudgetMeter],
+    *,
+    now: datetime,
+) -> AgentStatus:
+    """Return the first that applies: pauses, settings, then what ends on its own."""
+    return (
+        _paused(agent, list(pauses))
+        or _set(agent, presences)
+        or _passing(agent, bars, now)
+        or AgentStatus(words=_("Replies automatically"), css="ok")
+    )
+
+
+def _paused(agent: Agent, pauses: list[Pause]) -> AgentStatus | None:
+    own = next((p for p in pauses if p.scope == PauseScope.AGENT and p.subject == agent.slug), None)
+    if own:
+        return AgentStatus(
+            words=_("Paused by %(name)s") % {"name": _name(own.by)},
+            css="bad",
+            why=own.why,
+            pause=own,
+        )
+    if all_ := next((pause for pause in pauses if pause.scope == PauseScope.ALL), None):
+        words = _("Everything is paused by %(name)s") % {"name": _name(all_.by)}
+        return AgentStatus(words=words, css="bad", why=all_.why)
+    return None
+
+
+def _name(actor: str) -> str:
+    return actor.rpartition(":")[2]
+
+
+def _set(agent: Agent, presences: Sequence[Presence]) -> AgentStatus | None:
+    """Reasons in its settings."""
+    if agent.lives == AgentLocation.ELSEWHERE:
+        return AgentStatus(words=_("An external agent replies, notified by webhook"), css="ok")
+    if not presences:
+        return AgentStatus(words=_("No account assigned"))
+    if not agent.settings.is_autonomous:
+        return AgentStatus(words=_("Disabled: automatic replies are off"))
+    if all((presence.mode or agent.settings.mode) == ReplyMode.OFF for presence in presences):
+        return AgentStatus(words=_("Mode off: nothing is written"))
+    return None
+
+
+def _passing(agent: Agent, bars: Iterable[BudgetMeter], now: datetime) -> AgentStatus | None:
+    """Reasons that end on their own."""
+    if agent.backs_off_until and agent.backs_off_until > now:
+        failures = {"failures": agent.failures}
+        failed = ngettext("%(failures)s failure", "%(failures)s failures in a row", agent.failures)
+        return AgentStatus(
+            words=_("Backing off"), css="wait", until=agent.backs_off_until, why=failed % failures
+        )
+    start = next_opening(now, zone=agent.zone, start=agent.active_from, end=agent.active_to)
+    if start:
+        return AgentStatus(words=_("Outside active hours"), css="wait", until=start)
+    # The scripted voice costs nothing, so budgets do not apply.
+    has_price = agent.settings.voice == VoiceKind.MODEL
+    if has_price and (full := next((bar for bar in bars if bar.is_full), None)):
+        used = _("%(label)s: %(words)s used") % {"label": full.label, "words": full.words}
+        return AgentStatus(words=used, css="wait", until=full.until)
+    return None

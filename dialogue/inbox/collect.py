@@ -1,0 +1,208 @@
+"""Create notifications for new messages, once each, and reopen them on changes.
+
+    messages ──new, not spam──> notification (unread)
+    ledger   ──unmarked, edited, retried, sent back──> reopened, or created
+    drafts   ──sent──> answered
+             ──ended otherwise──> considered again
+
+`surfaces` does not know notifications; this module reads its tables. Ids do not commit in
+order, so a cursor moves only past ids that no running transaction can add (`TableCursor`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from dialogue.inbox.models import ReadCursor
+from surfaces.messages.reply_state import SET_SENT
+from surfaces.models import AuditEvent, Draft
+from surfaces.workers.table_cursor import TableCursor
+
+LOCK = 0x1_4B0C  # advisory lock, any fixed number: one process at a time
+OVERLAP = 200  # ids may be drawn from a sequence shortly before their transaction gets its number
+# Actions of operators and the watcher that can change a decision.
+OPENING = [
+    "message.unmarked",
+    "message.marked_clean",
+    "message.edited",
+    "message.retried",
+    "draft.retried",
+    "draft.sent_back",
+]
+ASKED = ["message.retried", "draft.sent_back"]  # an operator requests a reply
+
+
+@dataclass(slots=True)
+class CollectReport:
+    """Counts of one run, in notifications."""
+
+    new: int = 0
+    opened: int = 0
+    answered: int = 0
+    ended: int = 0
+
+
+@transaction.atomic
+def collect(*, now: datetime) -> CollectReport:
+    """Update the inboxes. If another process does so, return at once."""
+    found = CollectReport()
+    if not _alone():
+        return found
+    found.new = _new_messages(now, found)
+    found.opened = _opened(now)
+    _settle(now, found)
+    return found
+
+
+def _alone() -> bool:
+    return bool(_rows("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])[0][0])
+
+
+# Our handle after an @, not as part of a longer name or an e-mail address.
+NAME = r"""('(?<![a-z0-9])@' || regexp_replace(lower(a.handle), '([^[:alnum:]])', '\\\1', 'g')
+    || '(?![.@:-]*[a-z0-9_])')"""
+# Posts are included only when they mention us; comments always.
+NEW = """
+INSERT INTO dialogue_notification
+    (agent_id, presence_id, message_id, kind, made_at, look_at, verdict, why, outcome)
+SELECT p.agent_id, p.id, m.id,
+    CASE WHEN m.kind = 'post' THEN 'mention'
+         WHEN parent.direction = 'outgoing' THEN 'reply'
+         WHEN a.handle <> '' AND lower(m.content) ~ {name} THEN 'mention'
+         WHEN m.parent_id IS NULL AND root.direction = 'outgoing' THEN 'reply'
+         ELSE 'comment' END,
+    %(now)s, CASE WHEN m.kind = 'comment' THEN %(now)s::timestamptz END, '', '{{}}'::jsonb, ''
+FROM messages m
+JOIN dialogue_presence p ON p.account_id = m.account_id AND p.ended_at IS NULL
+JOIN surfaces_account a ON a.id = m.account_id
+JOIN messages root ON root.id = m.post_id
+LEFT JOIN messages parent ON parent.id = m.parent_id
+WHERE {which} AND m.direction = 'incoming' AND m.deleted_at IS NULL
+  AND (m.spam_status IS NULL OR m.spam_status = 'clean')
+  AND (m.kind = 'comment' OR (a.handle <> '' AND lower(m.title || ' ' || m.content) ~ {name}))
+ON CONFLICT (agent_id, message_id) DO NOTHING
+"""
+
+
+def _new_messages(now: datetime, found: CollectReport) -> int:
+    reading = _open("messages")
+    which = "m.id > %(after)s AND m.seen_at >= p.since"
+    made = _do(NEW.format(which=which, name=NAME), {"after": reading.row.through, "now": now})
+    _do(ANSWERED_MESSAGE, {"after": reading.row.through})
+    found.answered += _do(ANSWERED, {"after": reading.row.through, "now": now})
+    _close(reading)
+    return made
+
+
+ANSWERED_MESSAGE = f"""
+UPDATE messages m SET {SET_SENT}
+FROM messages o, dialogue_notification n
+WHERE o.id > %(after)s AND o.direction = 'outgoing' AND o.parent_id = m.id
+  AND n.message_id = m.id AND n.read_at IS NULL AND n.draft_id IS NULL
+  AND m.reply_status IS DISTINCT FROM 'sent'
+"""  # noqa: S608
+# Answered by a person on the service or by an external agent. Our own replies are settled by
+# their drafts.
+ANSWERED = """
+UPDATE dialogue_notification n
+SET read_at = %(now)s, outcome = 'answered', verdict = 'answered', why = '{}', look_at = NULL
+FROM messages o
+WHERE o.id > %(after)s AND o.direction = 'outgoing' AND o.parent_id = n.message_id
+  AND n.read_at IS NULL AND n.draft_id IS NULL
+"""
+
+
+# Answered notifications stay closed. What an operator requests is reopened at once, whatever was
+# decided; after an edit by the author the wait between two attempts still applies.
+OPEN = """
+UPDATE dialogue_notification n SET read_at = NULL, outcome = '', look_at = %(now)s,
+    not_before = CASE WHEN n.message_id = ANY(%(asked)s) THEN NULL ELSE n.not_before END,
+    draft_id = NULL, announced_at = NULL,
+    asked_at = CASE WHEN n.message_id = ANY(%(asked)s) THEN %(now)s ELSE n.asked_at END,
+    presence_id = COALESCE((SELECT p.id FROM dialogue_presence p WHERE p.ended_at IS NULL
+        AND p.account_id = m.account_id AND p.agent_id = n.agent_id), n.presence_id)
+FROM messages m
+WHERE m.id = n.message_id AND n.message_id = ANY(%(ids)s) AND n.outcome <> 'answered'
+  AND m.kind = 'comment' AND (m.spam_status IS NULL OR m.spam_status = 'clean')
+"""
+
+
+def _opened(now: datetime) -> int:
+    reading = _open("ledger")
+    rows = AuditEvent.objects.filter(pk__gt=reading.row.through, action__in=OPENING).order_by()
+    events = list(rows.exclude(pk__in=reading.row.dealt_with).only("action", "subject"))
+    messages = _messages_of(events)
+    ids = [message for message in messages if message]
+    opened = 0
+    if ids:
+        pairs = zip(events, messages, strict=True)
+        asked = [message for event, message in pairs if message and event.action in ASKED]
+        opened = _do(OPEN, {"ids": ids, "asked": asked, "now": now})
+        new = NEW.format(which="m.id = ANY(%(ids)s)", name=NAME)
+        opened += _do(new, {"ids": ids, "now": now})
+    _close(reading, (event.pk for event in events))
+    return opened
+
+
+def _messages_of(events: Sequence[AuditEvent]) -> list[int | None]:
+    """For each event the id of its message, or of the one that its draft answers."""
+    subjects = [event.subject.split(":") for event in events]
+    drafts = [pk for kind, pk in subjects if kind == "draft"]
+    targets = dict(Draft.objects.filter(pk__in=drafts).values_list("pk", "target"))
+    return [targets.get(int(pk)) if kind == "draft" else int(pk) for kind, pk in subjects]
+
+
+SENT = """
+UPDATE dialogue_notification n
+SET read_at = %(now)s, outcome = 'answered', verdict = 'answered', why = '{}', look_at = NULL
+FROM surfaces_draft d
+WHERE d.id = n.draft_id AND n.read_at IS NULL AND d.state = 'sent'
+"""
+ENDED = """
+UPDATE dialogue_notification n SET draft_id = NULL, look_at = %(now)s
+FROM surfaces_draft d
+WHERE d.id = n.draft_id AND n.read_at IS NULL AND d.state IN ('failed', 'withdrawn', 'shadowed')
+"""
+
+
+def _settle(now: datetime, found: CollectReport) -> None:
+    """Close or reopen notifications whose drafts ended."""
+    found.answered += _do(SENT, {"now": now})
+    found.ended = _do(ENDED, {"now": now})
+
+
+# ── how far we have read ──────────────────────────────────────────────────
+
+TABLES = {"messages": "messages", "ledger": "surfaces_auditevent"}
+
+
+def _open(name: str) -> TableCursor[ReadCursor]:
+    ReadCursor.objects.get_or_create(name=name)
+    mark = ReadCursor.objects.select_for_update().get(name=name)
+    return TableCursor.of(mark, TABLES[name], overlap=OVERLAP)
+
+
+def _close(reading: TableCursor[ReadCursor], dealt_with: Iterable[int] = ()) -> None:
+    mark, known = reading.row, {*reading.row.dealt_with, *dealt_with}
+    if reading.is_still and known == set(mark.dealt_with):
+        return  # nothing new: avoid a write every second
+    reading.advance()
+    mark.dealt_with = sorted(event for event in known if event > mark.through)
+    mark.save()  # the row is locked
+
+
+def _do(sql: str, given: dict[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, given)
+        return int(cursor.rowcount)
+
+
+def _rows(sql: str, given: Any = None) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, given)
+        return list(cursor.fetchall())

@@ -1,0 +1,288 @@
+"""Annotate messages and timelines with decisions and activations of agents.
+
+Added by `dialogue.extensions`. One query, however many messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import BigIntegerField, DateTimeField, QuerySet, Value
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as later
+from django.utils.translation import ngettext
+
+from dialogue.activations.models import Activation, ActivationState
+from dialogue.budgets.meters import money
+from dialogue.inbox.models import Notification
+from surfaces.models import Draft, Message
+from surfaces.operators.scope import Scope
+from surfaces.text.reasons import StoredReason, label, render
+from surfaces.text.spans import span
+from surfaces.threads.extensions import Speaker, ThreadAnnotations
+from surfaces.threads.notes import Note, decided
+from surfaces.threads.timeline import TimelineEvent
+
+# Label and style of an activation by its state.
+CAME = {
+    ActivationState.RUNNING: (later("Attempt %d, running"), "warn"),
+    ActivationState.DONE: (later("Attempt %d, draft written"), "done"),
+    ActivationState.FAILED: (later("Attempt %d failed"), "fail"),
+    ActivationState.EXHAUSTED: (later("Attempt %d, out of budget"), "warn"),
+    ActivationState.RELEASED: (later("Attempt %d interrupted"), "warn"),
+    ActivationState.ABANDONED: (later("Attempt %d, worker lost"), "fail"),
+}
+# Label and style of a decision by the first word of the stored reason.
+TURNS = {
+    "decision.answers": (later("%s replies"), "done"),
+    "decision.waits": (later("%s waits"), "warn"),
+    "decision.held": (later("%s: on hold"), "warn"),
+    "decision.passed": (later("%s: passed"), "done"),
+}
+SAID_BELOW = {"answered", "drafted"}  # decisions that the message and its drafts show already
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadActivation:
+    pk: int | None
+    state: str | None
+    why: StoredReason | None = field(hash=False)
+    started_at: datetime | None
+    ended_at: datetime | None
+    outcome: StoredReason | None = field(hash=False)
+    cost: Decimal | None
+    cost_is_guess: bool | None
+    draft: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadNotification:
+    """A notification; `message` None: an activation for a post of ours."""
+
+    message: int | None
+    slug: str
+    name: str
+    kind: str
+    verdict: str
+    why: StoredReason = field(hash=False)
+    made_at: datetime | None
+    considered_at: datetime | None
+    look_at: datetime | None
+    read_at: datetime | None
+    announced_at: datetime | None
+
+
+WAKING = [field.name for field in fields(ThreadActivation)]
+Lives = dict[
+    ThreadNotification, list[ThreadActivation]
+]  # notifications with their activations, oldest first
+NEVER = Value(None, output_field=DateTimeField(null=True))
+
+
+def of_messages(
+    messages: Sequence[Message], drafts: Sequence[Draft], reach: Scope
+) -> ThreadAnnotations:
+    """Notes and timeline events per message, and the agents of the thread."""
+    lives = _lives(messages, drafts, reach)
+    by_pk = {message.pk: message for message in messages}
+    of_draft = {draft.pk: draft for draft in drafts}
+    notes: dict[int, list[Note]] = {}
+    steps: dict[int, list[TimelineEvent]] = {}
+    for turn, wakings in lives.items():
+        pk = turn.message or _made(wakings, of_draft)
+        if message := by_pk.get(pk or 0):
+            notes.setdefault(message.pk, []).extend(_notes(turn, wakings, message))
+            steps.setdefault(message.pk, []).extend(_steps(turn, wakings, of_draft))
+    for draft in drafts:  # the timeline of a reply begins with that of its comment
+        if draft.message_id and draft.target_id in steps:
+            steps.setdefault(draft.message_id, []).extend(steps[draft.target_id])
+    return ThreadAnnotations(notes, steps, _speakers(lives))
+
+
+def timeline_events(
+    message: Message | None, drafts: Sequence[Draft], reach: Scope
+) -> list[TimelineEvent]:
+    """Timeline events of one message, or of a post that is not sent yet."""
+    lives = _lives([message] if message else [], drafts, reach)
+    of_draft = {draft.pk: draft for draft in drafts}
+    return [step for turn, found in lives.items() for step in _steps(turn, found, of_draft)]
+
+
+# ── reading ───────────────────────────────────────────────────────────────
+
+
+def _lives(messages: Sequence[Message], drafts: Iterable[Draft], reach: Scope) -> Lives:
+    asked = [message.pk for message in messages if not (message.is_ours or message.is_post)]
+    posts = [draft.pk for draft in drafts if draft.target_id is None and draft.agent]
+    lives: Lives = {}
+    if not (asked or posts):
+        return lives
+    width = len(fields(ThreadNotification))
+    for row in sorted(_rows(asked, posts, reach), key=lambda row: row[width] or 0):
+        turn, waking = ThreadNotification(*row[:width]), ThreadActivation(*row[width:])
+        found = lives.setdefault(turn, [])
+        if waking.pk:
+            found.append(waking)
+    return lives
+
+
+def _rows(asked: list[int], posts: list[int], reach: Scope) -> Iterable[tuple[Any, ...]]:
+    """Notifications with their activations, and activations for posts, in one query."""
+    turns = _within(Notification.objects.filter(message__in=asked), reach)
+    heard = turns.values_list(
+        "message_id", "agent__slug", "agent__name", "kind", "verdict", "why", "made_at",
+        "considered_at", "look_at", "read_at", "announced_at",
+        *(f"activations__{name}" for name in WAKING),
+    )  # fmt: skip
+    laid = _within(Activation.objects.filter(draft__in=posts, notification=None), reach)
+    wrote = laid.values_list(
+        Value(None, output_field=BigIntegerField()), "agent__slug", "agent__name", "purpose",
+        Value(""), "why", *[NEVER] * 5, *WAKING,
+    )  # fmt: skip
+    if not posts:
+        return heard
+    return heard.union(wrote, all=True) if asked else wrote
+
+
+def _within(rows: QuerySet[Any], reach: Scope) -> QuerySet[Any]:
+    return reach.narrow(rows, account="", agent="agent__slug").order_by()
+
+
+def _made(wakings: Iterable[ThreadActivation], drafts: Mapping[int, Draft]) -> int | None:
+    """The post that was written."""
+    made = (drafts[pk].message_id for pk in (w.draft or 0 for w in wakings) if pk in drafts)
+    return next((pk for pk in made if pk), None)
+
+
+# ── beside a message ──────────────────────────────────────────────────────
+
+
+def _notes(
+    turn: ThreadNotification, wakings: Sequence[ThreadActivation], message: Message
+) -> list[Note]:
+    found = []
+    if turn.message is None:
+        found.append(Note(_("Stone by %s.") % turn.name, str(turn.why)))
+    elif turn.why and turn.why != message.reply_why and turn.verdict not in SAID_BELOW:
+        lead, why = decided(turn.why)
+        found.append(Note(f"{turn.name}: {lead}" if lead else f"{turn.name}.", why))
+    if turn.look_at and turn.read_at is None and turn.look_at > timezone.now():
+        found.append(Note("", _("%s checks again:") % turn.name, at=turn.look_at))
+    if wakings:
+        found.append(Note("", _sum(wakings), url=_page(wakings[-1])))
+    return found
+
+
+def _sum(wakings: Sequence[ThreadActivation]) -> str:
+    """ "3 attempts, $0.02"."""
+    tries = ngettext("%d attempt", "%d attempts", len(wakings)) % len(wakings)
+    cost = sum((waking.cost or Decimal(0) for waking in wakings), Decimal(0))
+    return f"{tries}, {money(cost)}" if cost else tries
+
+
+def _speakers(lives: Lives) -> list[Speaker]:
+    by_agent: dict[tuple[str, str], list[list[ThreadActivation]]] = {}
+    for turn, wakings in lives.items():
+        by_agent.setdefault((turn.slug, turn.name), []).append(wakings)
+    return [
+        Speaker(
+            name=name,
+            url=reverse("dialogue:agent", args=[slug]),
+            words=_sum(all_of_it) if (all_of_it := [w for some in found for w in some]) else "",
+        )
+        for (slug, name), found in sorted(by_agent.items())
+    ]
+
+
+# ── the life of one ───────────────────────────────────────────────────────
+
+
+def _steps(
+    turn: ThreadNotification, wakings: Sequence[ThreadActivation], drafts: Mapping[int, Draft]
+) -> list[TimelineEvent]:
+    found = [*_heard(turn), *_turned(turn, wakings)]
+    for number, waking in enumerate(wakings, 1):
+        found.append(_tried(number, turn, waking, drafts))
+    if turn.look_at and turn.read_at is None and turn.look_at > timezone.now():
+        words = _("%s checks it again") % turn.name
+        found.append(TimelineEvent(at=turn.look_at, words=words, how="next"))
+    return found
+
+
+def _heard(turn: ThreadNotification) -> list[TimelineEvent]:
+    if turn.message is None or turn.made_at is None:
+        return []
+    words = _("In %s’s inbox") % turn.name
+    found = [TimelineEvent(at=turn.made_at, words=words, how="done", why=label("word", turn.kind))]
+    if turn.announced_at:
+        words = _("Sent to %s by webhook") % turn.name
+        found.append(TimelineEvent(at=turn.announced_at, words=words, how="done"))
+    return found
+
+
+def _turned(turn: ThreadNotification, wakings: Sequence[ThreadActivation]) -> list[TimelineEvent]:
+    """The start of the first activation, and the last decision if it came later."""
+    found = []
+    if wakings and wakings[0].started_at:
+        began = wakings[0]
+        why = render(began.why.get("why")) if turn.message and began.why else str(turn.why)
+        words = _("%s replies") % turn.name if turn.message else _("%s writes a post") % turn.name
+        found.append(TimelineEvent(at=began.started_at, words=words, how="done", why=why))
+    is_new = not wakings or (turn.considered_at and _last(wakings) < turn.considered_at)
+    if turn.considered_at and is_new and turn.why.base in TURNS and turn.verdict not in SAID_BELOW:
+        said, how = TURNS[turn.why.base]
+        words = str(said) % turn.name
+        found.append(
+            TimelineEvent(at=turn.considered_at, words=words, how=how, why=decided(turn.why)[1])
+        )
+    return found
+
+
+def _last(wakings: Sequence[ThreadActivation]) -> datetime:
+    return max(waking.started_at for waking in wakings if waking.started_at)
+
+
+def _tried(
+    number: int, turn: ThreadNotification, waking: ThreadActivation, drafts: Mapping[int, Draft]
+) -> TimelineEvent:
+    words, how = CAME[ActivationState(waking.state or ActivationState.RUNNING)]
+    draft = drafts.get(waking.draft or 0)
+    is_done = waking.state == ActivationState.DONE
+    tells = f"draft.composed draft:{waking.draft}" if is_done else f"message.try_failed {waking.pk}"
+    return TimelineEvent(
+        at=waking.ended_at or waking.started_at,
+        words=str(words) % number,
+        how=how,
+        actor=f"agent:{turn.slug}",
+        why="" if is_done else str(waking.outcome or ""),
+        measures=", ".join(_measures(waking, draft)),
+        url=_page(waking),
+        tells=tells,
+    )
+
+
+def _measures(waking: ThreadActivation, draft: Draft | None) -> Iterable[str]:
+    """ "412 characters", "$0.01", "4 s"."""
+    if draft:
+        length = len(draft.text)
+        yield ngettext("%d character", "%d characters", length) % length
+    if waking.cost:
+        cost = money(waking.cost)
+        yield _("%s (estimated)") % cost if waking.cost_is_guess else cost
+    if waking.started_at and waking.ended_at:
+        yield _took(waking.ended_at - waking.started_at)
+
+
+def _took(length: timedelta) -> str:
+    ms = round(length.total_seconds() * 1000)
+    return span(length) if ms >= 1_000 else f"{ms} ms"
+
+
+def _page(waking: ThreadActivation) -> str:
+    return reverse("dialogue:activation", args=[waking.pk])

@@ -1,0 +1,150 @@
+"""One round of the replier: inbox, reclaimed activations, decisions, replies, stones, webhooks.
+
+Voices take minutes, so several write at once: each thread of the pool has its own
+connection and its own heartbeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from dialogue.activations import services as activation_services
+from dialogue.agents import presences
+from dialogue.inbox import collect
+from dialogue.replies import loop
+from dialogue.replies.answer import ReplyCounts
+from dialogue.stones import writer
+from dialogue.wake_hooks import delivery as wake_hook_delivery
+from surfaces.drafts import staleness
+from surfaces.workers.locks import lock_of_this_thread
+
+Clock = Callable[[], datetime]
+Until = Callable[[], bool]
+
+
+@dataclass(slots=True)
+class RoundReport:
+    """Counts of one round, in comments unless the name says otherwise."""
+
+    new: int = 0
+    opened: int = 0
+    answered: int = 0
+    passed: int = 0
+    held: int = 0
+    waits: int = 0
+    drafted: int = 0
+    failed: int = 0
+    given_back: int = 0
+    taken_back: int = 0  # activations of dead workers
+    stale: int = 0  # drafts
+    stones: int = 0
+    woken: int = 0  # webhook events delivered
+
+    @property
+    def did(self) -> int:
+        return sum(asdict(self).values())
+
+
+@dataclass(slots=True)
+class BackgroundTasks:
+    """Counts of the background tasks."""
+
+    stale: int = 0
+    stones: int = 0
+    woken: int = 0
+
+
+class ReplierPool:
+    """Pool of threads that write replies. With size 1, the calling thread does all."""
+
+    def __init__(self, size: int = 1) -> None:
+        self.size = max(size, 1)
+        self._pool: ThreadPoolExecutor | None = None
+        self._beside: Future[BackgroundTasks] | None = None
+
+    def __enter__(self) -> Self:
+        if self.size > 1:
+            # One more, for the background tasks.
+            self._pool = ThreadPoolExecutor(self.size + 1, thread_name_prefix="voice")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self._pool:
+            self._pool.shutdown(wait=True)
+
+    def answer(self, *, clock: Clock, until: Until) -> list[ReplyCounts]:
+        """Write replies in all threads until nothing is due."""
+        if self._pool is None:
+            return [_answer(clock, until)]
+        waiting = [self._pool.submit(_answer, clock, until) for _ in range(self.size)]
+        return [done.result() for done in waiting]
+
+    def beside(self, *, clock: Clock, until: Until) -> BackgroundTasks:
+        """Run stale drafts, stones and webhooks in the background, so that they delay no reply."""
+        if self._pool is None:
+            return _besides(clock, until)
+        if self._beside and not self._beside.done():
+            return BackgroundTasks()
+        last, self._beside = self._beside, self._pool.submit(_besides, clock, until)
+        return last.result() if last else BackgroundTasks()
+
+
+def _answer(clock: Clock, until: Until) -> ReplyCounts:
+    with _alive() as name:
+        return loop.answer_due(name, clock=clock, until=until)
+
+
+def _besides(clock: Clock, until: Until) -> BackgroundTasks:
+    with _alive() as name:
+        stale = staleness.mark_stale(now=clock())
+        stones_laid = writer.write_due(worker=name, clock=clock, until=until).did
+        wake_hook_delivery.announce(now=clock())
+        told = wake_hook_delivery.deliver_due(clock=clock, until=until).delivered
+    return BackgroundTasks(stale=stale, stones=stones_laid, woken=told)
+
+
+@contextmanager
+def _alive() -> Iterator[str]:
+    """Send heartbeats while working, and close a broken connection."""
+    sender = lock_of_this_thread()
+    try:
+        sender.hold()
+        yield sender.name
+    except (DatabaseError, InterfaceError):
+        connection.close()
+        raise
+
+
+def run_round(
+    crew: ReplierPool, *, clock: Clock, until: Until = lambda: False, is_whole: bool = True
+) -> RoundReport:
+    """Do what is due. Each part is idempotent and safe beside other processes.
+
+    `is_whole` False: only the inbox and the replies.
+    """
+    done = RoundReport()
+    if is_whole:
+        done.taken_back = activation_services.reclaim_abandoned(now=clock())
+        presences.adopt(now=clock())
+        beside = crew.beside(clock=clock, until=until)
+        done.stale, done.stones, done.woken = beside.stale, beside.stones, beside.woken
+    gathered = collect.collect(now=clock())
+    done.new, done.opened, done.answered = gathered.new, gathered.opened, gathered.answered
+    loop.release_held(now=clock())
+    for tally in crew.answer(clock=clock, until=until):
+        for name, count in asdict(tally).items():
+            setattr(done, name, getattr(done, name) + count)
+    return done

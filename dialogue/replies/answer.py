@@ -1,0 +1,221 @@
+"""Reply to one comment: call the voice, then store a draft or the failure.
+
+text ─> draft, activation and notification in one transaction
+no text ─> a failed attempt; the next waits longer, and after the last the comment failed
+stopped, out of budget, comment changed ─> released
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+
+from django.db import DatabaseError, transaction
+
+from dialogue.activations import services as activation_services
+from dialogue.activations.models import Activation, ActivationState
+from dialogue.errors import (
+    LeaseLost,
+    OutOfBudget,
+    VoiceDown,
+    VoiceError,
+    VoiceLimited,
+    VoiceStopping,
+)
+from dialogue.inbox.models import Notification, NotificationOutcome
+from dialogue.replies.decision import Reason
+from dialogue.voice import briefs, generate
+from dialogue.voice.base import Reply
+from dialogue.voice.generate import LONGEST_ORIGIN
+from surfaces.drafts import services as draft_services
+from surfaces.drafts.attempts import retry_delay
+from surfaces.drafts.models import DraftKind
+from surfaces.errors import BadInput, RuleBroken, SurfaceError
+from surfaces.messages import reply_state
+from surfaces.messages.models import OPEN, SpamStatus
+from surfaces.models import AuditEvent, Message
+from surfaces.text.reasons import StoredReason, reason
+
+logger = logging.getLogger(__name__)
+Clock = Callable[[], datetime]
+A_MOMENT = timedelta(seconds=2)
+
+
+@dataclass(slots=True)
+class ReplyCounts:
+    """Counts of one run, in comments."""
+
+    passed: int = 0
+    held: int = 0
+    waits: int = 0
+    drafted: int = 0
+    failed: int = 0
+    given_back: int = 0
+
+    @property
+    def did(self) -> int:
+        return sum(asdict(self).values())
+
+
+def write_reply(
+    woken: Activation, tally: ReplyCounts, *, clock: Clock, is_ending: Callable[[], bool]
+) -> None:
+    """Call the voice and store the draft. Every error is recorded in the activation."""
+    try:
+        _answer(woken, tally, clock=clock, is_ending=is_ending)
+    except LeaseLost:
+        logger.warning("an activation was taken back", extra={"activation_id": woken.pk})
+    except DatabaseError:
+        raise  # nothing can be stored now; the lease will expire
+    except VoiceStopping as error:
+        tally.given_back += 1
+        _give_back(woken, error.reason, now=clock())
+    except OutOfBudget as error:
+        tally.waits += 1
+        _wait_for_money(woken, error, now=clock())
+    except (VoiceError, BadInput, SurfaceError) as error:
+        tally.failed += 1
+        wait = error.wait if isinstance(error, VoiceLimited | VoiceDown) else None
+        _fail_try(woken, error.reason, wait=wait, now=clock())
+    except RuleBroken as error:
+        tally.given_back += 1
+        _give_back(woken, error.reason, now=clock(), wait=A_MOMENT)
+    except Exception as error:
+        tally.failed += 1
+        logger.exception("an activation failed in us", extra={"activation_id": woken.pk})
+        why = reason("activation.program_failed", name=type(error).__name__)
+        _fail_try(woken, why, wait=None, now=clock())
+
+
+def _answer(
+    woken: Activation, tally: ReplyCounts, *, clock: Clock, is_ending: Callable[[], bool]
+) -> None:
+    notification = woken.reason
+    brief, context = briefs.reply_brief(notification, now=clock())
+    written, voice = generate.generate(woken, brief, context, clock=clock, is_ending=is_ending)
+    read = brief.comment.text if brief.comment else ""
+    _put_down(woken, notification, read, written, voice, now=clock())
+    tally.drafted += 1
+
+
+@transaction.atomic
+def _put_down(
+    woken: Activation,
+    notification: Notification,
+    read: str,
+    written: Reply,
+    voice: str,
+    *,
+    now: datetime,
+) -> None:
+    """Store draft, activation and notification, or nothing if the lease was lost."""
+    account = activation_services.account_to_speak_from(woken)
+    comment = Message.objects.select_related("post").get(pk=notification.comment.pk)
+    activation_services.check_still_allowed(
+        woken,
+        (comment.spam_status == SpamStatus.SUSPECT, "activation.suspect"),
+        (comment.post.deleted_at is not None, "activation.thread_deleted"),
+        (comment.content != read, "activation.comment_edited"),
+    )
+    draft = draft_services.compose(
+        account=account,
+        what=DraftKind.REPLY,
+        target=comment,
+        text=written.text,
+        by=woken.agent.ledger_name,
+        now=now,
+        agent=woken.agent.slug,
+        origin=voice[:LONGEST_ORIGIN],
+        parts=(written.terms, written.pointer, written.exit),
+        is_begun=True,
+        read_at=woken.started_at,
+        because=woken.why,
+    )
+    activation_services.finish(
+        woken,
+        ActivationState.DONE,
+        reason("activation.wrote_draft", pk=str(draft.pk)),
+        now=now,
+        draft=draft,
+    )
+    notification.note(draft=draft, look_at=None, verdict=Reason.DRAFTED.code, not_before=None)
+
+
+# ── when no words came of it ──────────────────────────────────────────────
+
+
+@transaction.atomic
+def _fail_try(
+    woken: Activation, why: StoredReason, *, wait: timedelta | None, now: datetime
+) -> None:
+    """Record a failed attempt; schedule the next, or fail the comment."""
+    try:
+        activation_services.finish(woken, ActivationState.FAILED, why, now=now)
+    except LeaseLost:
+        return
+    notification = woken.reason
+    message = Message.objects.get(pk=notification.comment.pk)
+    AuditEvent.objects.record(
+        "message.try_failed", actor=woken.agent.ledger_name, subject=message, why=why,
+        attempt=message.reply_attempts, activation=woken.pk,
+    )  # fmt: skip
+    if message.reply_attempts >= woken.agent.settings.tries:
+        _give_up(notification, message, why, now=now)
+        return
+    pause = retry_delay(message.reply_attempts, notification.presence.account.interval)
+    until = now + max(pause, wait or timedelta())
+    said = reason("reply.try_failed", reply_attempts=message.reply_attempts, why=why)
+    reply_state.note_reason(Message.objects.filter(pk=message.pk), said)
+    notification.note(
+        verdict=Reason.BETWEEN_TRIES.code, why=said, look_at=until, not_before=until,
+        considered_at=now,
+    )  # fmt: skip
+
+
+def _give_up(
+    notification: Notification, message: Message, why: StoredReason, *, now: datetime
+) -> None:
+    said = reason("reply.tried_out_last", reply_attempts=message.reply_attempts, why=why)
+    reply_state.mark_failed(Message.objects.filter(OPEN, pk=message.pk), said)
+    AuditEvent.objects.record(
+        "message.gave_up", actor=notification.agent.ledger_name, subject=message, why=said
+    )
+    notification.note(
+        verdict=Reason.TRIED_OUT.code,
+        why=said,
+        read_at=now,
+        outcome=NotificationOutcome.PASSED,
+        look_at=None,
+        considered_at=now,
+    )
+
+
+@transaction.atomic
+def _give_back(
+    woken: Activation, why: StoredReason, *, now: datetime, wait: timedelta = timedelta()
+) -> None:
+    """Release the comment, because we stop or it changed: it is considered again."""
+    try:
+        activation_services.finish(woken, ActivationState.RELEASED, why, now=now)
+    except LeaseLost:
+        return
+    notification = woken.reason
+    notification.note(look_at=now + wait, why=why)
+
+
+@transaction.atomic
+def _wait_for_money(woken: Activation, error: OutOfBudget, *, now: datetime) -> None:
+    """Wait for the budget. Without a request to the voice, this counts as no attempt."""
+    try:
+        activation_services.finish(woken, ActivationState.EXHAUSTED, error.reason, now=now)
+    except LeaseLost:
+        return
+    notification = woken.reason
+    comment = Message.objects.filter(pk=notification.comment.pk)
+    if not woken.steps.filter(kind="asked").exists():
+        reply_state.uncount_attempt(comment)
+    why = reason("reply.waits", error=error.reason)
+    notification.note(verdict=Reason.SPENT.code, why=why, look_at=error.until, considered_at=now)
+    reply_state.note_reason(comment, why)

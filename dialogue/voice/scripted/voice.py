@@ -1,0 +1,165 @@
+"""The scripted voice: write terms, pointer and exit from templates, without a model.
+
+It is the default voice, and its drafts are marked. The same brief and seed give the same text.
+It never fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from random import Random
+
+from dialogue.voice.base import Brief, Reply, ThreadMessage, UsageRecorder, built
+from dialogue.voice.scripted.classify import Intent, Phrases, classify
+from dialogue.voice.scripted.passages import display_width, is_chinese, passages, plain, shorten
+from dialogue.voice.scripted.phrases_en import ENGLISH
+from dialogue.voice.scripted.phrases_zh import CHINESE
+
+QUOTES = (90, 60, 36)  # lengths of a quote, from preferred to shortest
+SHORT_QUOTES = (36, 20, 10)
+KERNELS = (240, 120, 60)
+TITLES = (60, 40, 24, 12)
+
+TURNS = 8
+
+Parts = tuple[str, str, str]
+
+
+class ScriptedVoice:
+    name = "scripted"
+
+    def write(self, brief: Brief, watch: UsageRecorder) -> Reply:
+        rng = Random(f"{brief.seed}")  # noqa: S311 - variety, not a secret
+        pen = _stone if brief.purpose == "stone" else _reply
+        written = pen(brief, rng)
+        for _ in range(TURNS):  # a draft that was sent back gets another wording, if there is one
+            if written.text != brief.before:
+                break
+            written = pen(brief, rng)
+        return written
+
+
+# ── replies ───────────────────────────────────────────────────────────────
+
+
+def _reply(brief: Brief, rng: Random) -> Reply:
+    text = brief.comment.text if brief.comment else ""
+    own = plain(text)
+    says = own if any(letter.isalpha() for letter in own) else _all_said(brief)
+    in_chinese = is_chinese(says)
+    tongue = CHINESE if in_chinese else ENGLISH
+    game = classify(own, in_chinese=in_chinese)
+    return _fitting(_replies(brief, tongue, game, rng), brief.longest)
+
+
+def _all_said(brief: Brief) -> str:
+    return " ".join(plain(f"{said.title} {said.text}"[:500]) for said in brief.thread[-5:])
+
+
+def _replies(brief: Brief, tongue: Phrases, game: Intent, rng: Random) -> Iterator[Parts]:
+    """The same reply in ever shorter forms."""
+    terms, exit = rng.choice(tongue.terms[game]), rng.choice(tongue.exits)
+    pointer, short = _pointers(brief, tongue, game, rng)
+    short_terms, short_exit = tongue.short_terms[game], rng.choice(tongue.short_exits)
+    for most in QUOTES:
+        yield terms, pointer(most), exit
+    yield terms, pointer(QUOTES[-1]), ""
+    for most in SHORT_QUOTES:
+        yield short_terms, short(most), short_exit
+    for most in SHORT_QUOTES:
+        yield short_terms, short(most), ""
+
+
+class _Pointer:
+    """A sentence with a quote that can be shortened."""
+
+    def __init__(self, frame: str, quote: str, touch: str = "") -> None:
+        self.frame, self.quote, self.touch = frame, quote, touch
+
+    def __call__(self, most: int) -> str:
+        return self.frame.format(quote=shorten(self.quote, most), touch=self.touch)
+
+
+def _pointers(
+    brief: Brief, tongue: Phrases, game: Intent, rng: Random
+) -> tuple[_Pointer, _Pointer]:
+    """A pointer and a short one: to the comment, else to the thread, else without a quote."""
+    comments = [*([brief.comment] if brief.comment else []), *reversed(brief.run)]
+    quote, touch = (
+        _quote(comments, rng, asks=game is Intent.ASKING),
+        rng.choice(tongue.touches[game]),
+    )
+    frame, short = rng.choice(tongue.pointers), rng.choice(tongue.short_pointers)
+    if quote:
+        return _Pointer(frame, quote, touch), _Pointer(short, quote)
+    if quote := _quote(reversed(brief.thread), rng):
+        return _Pointer(rng.choice(tongue.elsewhere), quote), _Pointer(short, quote)
+    return _Pointer(rng.choice(tongue.nowhere), ""), _Pointer(tongue.short_nowhere, "")
+
+
+def _quote(texts: Iterable[ThreadMessage], rng: Random, *, asks: bool = False) -> str:
+    """One of the longest passages of the first text that has any; a question if there is one."""
+    for said in texts:
+        found = passages(said.text) or passages(said.title)
+        if asks:
+            found = [passage for passage in found if passage.asks] or found
+        if found:
+            fullest = sorted((passage.words for passage in found), key=display_width)[-3:]
+            return rng.choice(
+                [
+                    words
+                    for words in fullest
+                    if display_width(words) * 2 > display_width(fullest[-1])
+                ]
+            )
+    return ""
+
+
+def _fitting(tries: Iterable[Parts], longest: int, title: str = "") -> Reply:
+    """The first that fits; else the last, which the check will refuse."""
+    terms = pointer = exit = ""
+    for terms, pointer, exit in tries:
+        if len(built(terms, pointer, exit)) <= longest:
+            break
+    text = built(terms, pointer, exit)
+    return Reply(terms=terms, pointer=pointer, exit=exit, text=text, title=title)
+
+
+# ── stones ────────────────────────────────────────────────────────────────
+
+
+def _stone(brief: Brief, rng: Random) -> Reply:
+    strangers = [said for said in reversed(brief.thread) if not said.is_ours]
+    kernel = [ThreadMessage(author="", text=brief.kernel)] if brief.kernel else []
+    in_chinese = is_chinese(brief.kernel or _all_said(brief))
+    tongue = CHINESE if in_chinese else ENGLISH
+    frames = tongue.stone_kernels if kernel else tongue.stone_threads
+    quote = _question(strangers) if not kernel else _quote(kernel, rng)
+    quote = quote or _quote([*kernel, *strangers, *brief.thread], rng)
+    pointer = _Pointer(rng.choice(frames) if quote else tongue.stone_nowhere, quote)
+    title = _title(quote, brief.longest_title, tongue, rng)
+    return _fitting(_stones(pointer, tongue, rng), brief.longest, title)
+
+
+def _question(texts: Iterable[ThreadMessage]) -> str:
+    """The newest question in the thread."""
+    asked = (passage for said in texts for passage in passages(said.text) if passage.asks)
+    return next((passage.words for passage in asked), "")
+
+
+def _stones(pointer: _Pointer, tongue: Phrases, rng: Random) -> Iterator[Parts]:
+    terms, exit = rng.choice(tongue.stone_terms), rng.choice(tongue.stone_exits)
+    for most in KERNELS:
+        yield terms, pointer(most), exit
+    for most in KERNELS:
+        yield terms, pointer(most), ""
+    yield min(tongue.stone_terms, key=len), "", ""
+
+
+def _title(quote: str, longest: int, tongue: Phrases, rng: Random) -> str:
+    frame = rng.choice(tongue.titles)
+    for most in TITLES:
+        title = frame.format(quote=shorten(quote, most))
+        if quote and len(title) <= longest:
+            return title
+    return tongue.bare_title[:longest]

@@ -1,0 +1,119 @@
+"""The settings of an account and of a surface: labels and help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.db.models import Model
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from surfaces.accounts.models.account import Account, ReplyMode
+from surfaces.accounts.models.surface import Surface
+from surfaces.accounts.settings import LIMIT, documented_rates
+from surfaces.settings.base_form import SettingsForm
+from surfaces.settings.fields import Section, SettingField
+from surfaces.settings.form_fields import RateField
+from surfaces.settings.services import values_of
+
+ACCOUNT = Section("account", _lazy("Settings"), (
+    SettingField("mode", _lazy("Mode"),
+        _lazy("Review: a person approves each draft. Shadow: everything is done except sending."
+              " Auto: drafts are sent without approval. Off: nothing is written.")),
+    SettingField("every", _lazy("Poll interval"),
+        _lazy("How often the watcher reads this account."), _lazy("minutes")),
+    SettingField("is_on", _lazy("Enabled"), _lazy("Off: neither read nor written.")),
+))  # fmt: skip
+SURFACE = (
+    SettingField("name", _lazy("Name"), _lazy("Shown on these pages only.")),
+    SettingField("is_on", _lazy("Enabled"),
+        _lazy("Off: none of its accounts is read or written. Stored messages are kept.")),
+)  # fmt: skip
+DIALECT = SettingField("dialect", _lazy("API dialect"), _lazy("Which form of its API is used."))
+BUCKETS = {
+    "read": _lazy("Read requests"),
+    "write": _lazy("Write requests"),
+    "comment": _lazy("Comments"),
+    "comment_day": _lazy("Comments a day"),
+    "post": _lazy("Posts"),
+    "verify": _lazy("Challenge answers"),
+    "general": _lazy("All requests from our address"),
+}
+
+
+class AccountForm(SettingsForm):
+    row: Account
+    sections = (ACCOUNT,)
+
+
+class SurfaceForm(SettingsForm):
+    """Which limits there are depends on the service."""
+
+    row: Surface
+
+    def __init__(self, row: Surface, data: Any = None) -> None:
+        self.documented = documented_rates(row)
+        surface = (*SURFACE, DIALECT) if len(row.traits.dialects) > 1 else SURFACE
+        self.sections = (Section("surface", _lazy("Surface"), surface), *self._limits(row))
+        super().__init__(row, data)
+
+    def _limits(self, row: Model) -> list[Section]:
+        names = [name for name in values_of(row) if name.startswith(LIMIT)]
+        fields = tuple(self._limit(name) for name in names)
+        note = _lazy("maximum, counted for each account")
+        return [Section("limits", _lazy("Rate limits"), fields, note)] if fields else []
+
+    def _limit(self, name: str) -> SettingField:
+        bucket = name.removeprefix(LIMIT)
+        label = BUCKETS.get(bucket, bucket.replace("_", " ").capitalize())
+        documented = _lazy("Empty: the documented limit."), _lazy("Empty: no limit of ours.")
+        return SettingField(
+            name, label, documented[name not in self.documented], _lazy("requests/seconds")
+        )
+
+    def form_field(self, setting: SettingField) -> forms.Field:
+        if setting.name.startswith(LIMIT):
+            return RateField(documented=self.documented.get(setting.name))
+        if setting.name == "dialect":
+            known = self.row.traits.dialects
+            usual = _("Default (%(dialect)s)") % {"dialect": known[0]}
+            choices = [("", usual), *((name, name.capitalize()) for name in known)]
+            return forms.ChoiceField(required=False, choices=choices, widget=forms.RadioSelect)
+        return super().form_field(setting)
+
+    def default(self, name: str) -> Any:
+        return None if name.startswith(LIMIT) else super().default(name)
+
+    def default_text(self, name: str) -> str:
+        if name.startswith(LIMIT):
+            rate = self.documented.get(name)
+            return self.display(name, rate) if rate else ""
+        if name == "dialect":
+            return ""  # the name of its first choice says it
+        return super().default_text(name)
+
+
+def minutes() -> forms.IntegerField:
+    return forms.IntegerField(
+        label=_lazy("Poll interval"),
+        min_value=1,
+        max_value=1440,
+        initial=5,
+        help_text=_lazy("How often the watcher looks for what is new."),
+        error_messages={
+            "min_value": _lazy("Enter 1 to 1440 minutes."),
+            "max_value": _lazy("Enter 1 to 1440 minutes; 1440 is once a day."),
+            "invalid": _lazy("Enter a whole number of minutes, 1 to 1440."),
+        },
+        widget=forms.NumberInput(attrs={"class": "input n"}),
+    )
+
+
+def modes() -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=_lazy("Mode"),
+        choices=ReplyMode.choices,
+        initial=ReplyMode.REVIEW,
+        widget=forms.RadioSelect,
+    )

@@ -1,0 +1,89 @@
+"""Surface: a service with posts and comments."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Self
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import models
+from django.utils.translation import gettext_lazy as _lazy
+
+from surfaces import adapters
+from surfaces.adapters.base import Reader, Traits
+from surfaces.adapters.limits import RateLimit
+from surfaces.model_fields import CheckedCharField, CheckedJSONField
+
+
+def check_limits(value: Any) -> None:
+    """`value` must be {bucket: [requests, seconds]}."""
+    pairs: list[Any] = list(value.values()) if isinstance(value, dict) else [None]
+    for pair in pairs:
+        is_pair = isinstance(pair, list) and len(pair) == 2
+        if not is_pair or not all(isinstance(n, int) and n > 0 for n in pair):
+            raise ValidationError(
+                _lazy('Write {"comment": [50, 3600]}: requests, and in how many seconds.')
+            )
+
+
+class SurfaceQuerySet(models.QuerySet["Surface"]):
+    def on(self) -> Self:
+        return self.filter(is_on=True)
+
+
+class Surface(models.Model):
+    """One service at one address. Two hubs are two surfaces."""
+
+    slug = models.CharField(max_length=64, unique=True, validators=[validate_slug])
+    name = models.CharField(max_length=80)
+    kind = CheckedCharField(max_length=32, choices=adapters.kind_choices)
+    base_url = models.URLField(
+        max_length=300, blank=True, help_text="Empty: the service's own address."
+    )
+    dialect = models.CharField(
+        max_length=32, blank=True, help_text="Which of the service's ways of writing is meant."
+    )
+    limits = CheckedJSONField(
+        default=dict,
+        blank=True,
+        validators=[check_limits],
+        help_text='Our own budgets, e.g. {"comment": [50, 3600]}: 50 requests in 3600 s.',
+    )
+    is_on = models.BooleanField(default=True, help_text="Off: neither read nor written.")
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    objects = SurfaceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(name="surface_once_per_address", fields=["kind", "base_url"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def reader(self) -> type[Reader]:
+        return adapters.READERS[self.kind]
+
+    @property
+    def traits(self) -> Traits:
+        return self.reader.traits
+
+    @property
+    def documented(self) -> tuple[RateLimit, ...]:
+        """Rate limits documented by the service.
+
+        They apply to the service's own address. Other servers report their limits in responses.
+        """
+        return self.traits.limits if self.base_url in {"", self.traits.base_url} else ()
+
+    @property
+    def budgets(self) -> tuple[RateLimit, ...]:
+        """Rate limits in use here."""
+        table = {limit.bucket: limit for limit in self.documented}
+        for bucket, (most, seconds) in self.limits.items():
+            table[bucket] = RateLimit(bucket, most, timedelta(seconds=seconds))
+        return tuple(table.values())

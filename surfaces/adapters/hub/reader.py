@@ -1,0 +1,188 @@
+"""Read from a hub: changes since a cursor, one thread, our own posts.
+
+A hub counts its changes, so one request tells which threads have news. Threads it does not
+list are unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from surfaces.adapters.base import Access, Reader
+from surfaces.adapters.hub.client import TRAITS, HubClient, at, comment_item, post_item
+from surfaces.adapters.parsing import Malformed, clean_count, clean_id, clean_text
+from surfaces.adapters.types import (
+    CannotTell,
+    FoundItem,
+    Identity,
+    Item,
+    ItemPage,
+    KnownThread,
+    Look,
+    News,
+    NotFound,
+    Skipped,
+    ThreadItems,
+)
+from surfaces.errors import NotThere, TryLater
+from surfaces.text.reasons import reason, reason_of
+
+MOST_PAGES = 50  # of anything, in one go
+PER_PAGE = 100
+CLOCKS_DIFFER = timedelta(minutes=2)
+
+
+class Hub(Reader):
+    traits = TRAITS
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._line = HubClient(access)
+
+    def close(self) -> None:
+        self._line.close()
+
+    def who_am_i(self) -> Identity:
+        said = self._line.get("/agents/me")
+        remote_id, name = clean_id(said.get("id")), clean_text(said.get("name"), most=120)
+        if not remote_id or not name:
+            raise TryLater("hub.no_identity")
+        shown = clean_text(said.get("display_name"), most=120)
+        return Identity(remote_id=remote_id, handle=name, display_name=shown)
+
+    def news(self, known: Mapping[str, KnownThread], cursor: dict[str, Any]) -> News:
+        """Fetch changes in our threads: one request, and one more per hundred threads."""
+        after = clean_id(cursor.get("after")) or "0"
+        posts: dict[str, Item] = {}
+        skipped: list[Skipped] = []
+        for _ in range(MOST_PAGES):
+            said = self._line.get("/activity", after=after, limit=PER_PAGE)
+            for post in _items(said.get("threads"), self._post, skipped):
+                posts[post.remote_id] = post
+            then, after = after, clean_id(said.get("cursor")) or after
+            if said.get("has_more") is not True or after == then:
+                break
+        return News(
+            touched=(*posts, *(item.remote_id for item in skipped if item.remote_id)),
+            counts={
+                name: post.comment_count
+                for name, post in posts.items()
+                if name in known and post.comment_count is not None
+            },
+            posts=tuple(post for post in posts.values() if not post.is_deleted),
+            cursor={"after": after},
+            skipped=tuple(skipped),
+        )
+
+    def thread(self, post_id: str, *, count: int | None = None) -> ThreadItems:
+        try:
+            return self._thread(post_id)
+        except NotThere:
+            return ThreadItems(root=None, is_gone=True)
+
+    def history(self, cursor: str | None) -> ItemPage:
+        params = {"before": cursor} if cursor else {}
+        said = self._line.get("/posts", author="me", limit=PER_PAGE, **params)
+        skipped: list[Skipped] = []
+        posts = tuple(_items(said.get("posts"), self._post, skipped))
+        older = clean_id(said.get("next_before"))
+        return ItemPage(posts=posts, cursor=older or None, skipped=tuple(skipped))
+
+    def find_own_reply(
+        self, *, post_id: str, parent_id: str | None, text: str, since: datetime
+    ) -> Look:
+        thread = self.thread(post_id)
+        for item in thread.comments:
+            if item.parent_id == parent_id and self._is_ours(item, text=text, since=since):
+                return FoundItem(item=item)
+        if thread.is_complete and not thread.skipped:
+            return NotFound()
+        return CannotTell("hub.thread_cut")
+
+    def find_own_post(self, *, title: str, text: str, since: datetime) -> Look:
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            page = self.history(cursor)
+            for item in page.posts:
+                if item.title == " ".join(title.split()) and self._is_ours(
+                    item, text=text, since=since
+                ):
+                    return FoundItem(item=item)
+            if page.skipped:
+                return CannotTell("hub.post_unreadable")
+            if page.cursor is None or page.cursor == cursor:
+                return NotFound()
+            if any(item.created_at < since - CLOCKS_DIFFER for item in page.posts):
+                return NotFound()  # newest first: the rest is older
+            cursor = page.cursor
+        return CannotTell("hub.list_endless")
+
+    def _is_ours(self, item: Item, *, text: str, since: datetime) -> bool:
+        is_recent = item.created_at >= since - CLOCKS_DIFFER
+        return item.is_ours and is_recent and item.content.strip() == text.strip()
+
+    def _post(self, raw: object) -> Item:
+        return post_item(raw, self.access)
+
+    def _thread(self, post_id: str) -> ThreadItems:
+        skipped: list[Skipped] = []
+        comments: list[Item] = []
+        root, said_count, after, is_whole = None, 0, 0, False
+        for _ in range(MOST_PAGES):
+            path = at("/posts/{}", post_id)
+            said = self._line.get(path, include_comments="true", after=after)
+            if root is None:
+                root = self._root(said, post_id)
+                said_count = root.comment_count or 0
+            comments += _items(said.get("comments"), self._comment_of(post_id), skipped)
+            then, after = after, clean_count(said.get("next_after")) or 0
+            if after <= then:
+                is_whole = isinstance(said.get("comments"), list) and not after
+                break
+        ordered = _parents_first(comments, skipped)
+        is_complete = is_whole and len(ordered) + len(skipped) >= said_count
+        return ThreadItems(
+            root=root, comments=tuple(ordered), is_complete=is_complete, skipped=tuple(skipped)
+        )
+
+    def _root(self, said: dict[str, Any], post_id: str) -> Item:
+        try:
+            root = self._post(said)
+        except Malformed as error:
+            raise TryLater(reason("hub.post_unusable", error=reason_of(error))) from error
+        if root.remote_id != post_id:
+            raise TryLater("hub.other_post")
+        return root
+
+    def _comment_of(self, post_id: str) -> Callable[[object], Item]:
+        return lambda raw: comment_item(raw, self.access, post_id=post_id)
+
+
+def _items(raws: object, read: Callable[[object], Item], skipped: list[Skipped]) -> Iterator[Item]:
+    """Parse a list; unusable items are recorded and skipped."""
+    for raw in raws if isinstance(raws, list) else []:
+        try:
+            yield read(raw)
+        except Malformed as error:
+            named = clean_id(raw.get("id")) if isinstance(raw, dict) else ""
+            skipped.append(Skipped(named, reason_of(error)))
+
+
+def _parents_first(comments: list[Item], skipped: list[Skipped]) -> list[Item]:
+    """Each comment once, after its parent. A missing parent is allowed."""
+    by_name = {item.remote_id: item for item in reversed(comments)}
+    ordered: dict[str, Item] = {}
+    for item in comments:
+        path: dict[str, Item] = {}
+        above = by_name.get(item.remote_id)
+        while above and above.remote_id not in ordered and above.remote_id not in path:
+            path[above.remote_id] = above
+            above = by_name.get(above.parent_id) if above.parent_id else None
+        if above and above.remote_id in path:
+            by_name.pop(item.remote_id, None)
+            skipped.append(Skipped(item.remote_id, "item.circle"))
+            continue
+        ordered.update(reversed(path.items()))
+    return list(ordered.values())

@@ -1,0 +1,37 @@
+"""Rate limits as adapters see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """At most `most` requests of `bucket` per `per`, counted by credential or by address."""
+
+    bucket: str
+    most: int
+    per: timedelta
+    by_address: bool = False
+
+
+class Meter(Protocol):
+    """Rate limiter that every request asks first."""
+
+    def take(self, *buckets: str) -> None:
+        """Count one request in every bucket, or in none and raise `Limited(asked=False)`."""
+
+    def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
+        """Store what the service reported: `left` requests, or a `wait`."""
+
+
+class Unmetered:
+    """A limiter without limits: for tests, and for surfaces without limits."""
+
+    def take(self, *buckets: str) -> None:
+        return None
+
+    def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
+        return None

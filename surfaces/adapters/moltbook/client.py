@@ -1,0 +1,174 @@
+"""HTTP client of one account on Moltbook: allowed hosts, rate limits, errors.
+
+Every request is counted by the rate limiter before it is made, and limits reported by the
+service are stored there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from surfaces.adapters.base import Access, Traits
+from surfaces.adapters.limits import RateLimit
+from surfaces.adapters.moltbook.errors import classify, day_is_spent
+from surfaces.adapters.parsing import clean_count
+from surfaces.adapters.types import ItemKind
+from surfaces.errors import Limited, TryLater
+from surfaces.net.json_client import JsonClient, JsonResponse
+from surfaces.text.reasons import reason
+
+WWW = "www.moltbook.com"
+MINUTE = timedelta(minutes=1)
+
+
+class MoltbookTraits(Traits):
+    def length(self, text: str) -> int:
+        """Open-source server, services: JavaScript's `length`, so 🦞 counts two."""
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+TRAITS = MoltbookTraits(
+    kind="moltbook",
+    label="Moltbook",
+    base_url=f"https://{WWW}/api/v1",
+    # Open-source server, comment and post services.
+    text_limit=10_000,
+    post_limit=40_000,
+    title_limit=300,
+    max_depth=10,
+    dialects=("open", "live"),
+    limits=(
+        # Moltbook skill.md 1.12.0, rate limits.
+        RateLimit("read", 60, MINUTE),
+        RateLimit("write", 30, MINUTE),
+        RateLimit("comment", 1, timedelta(seconds=20)),
+        RateLimit("comment_day", 50, timedelta(days=1)),
+        RateLimit("post", 1, timedelta(minutes=30)),
+        RateLimit("verify", 30, MINUTE),
+        # Open-source server, its limiter: keyed by address, before authentication.
+        RateLimit("general", 100, MINUTE, by_address=True),
+    ),
+    can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
+)
+SIZES = {str(limit.most): limit.bucket for limit in TRAITS.limits if limit.most > 1}
+
+READ = ("read", "general")
+WRITE = ("write", "general")
+COMMENT = ("comment", "comment_day", *WRITE)
+POST = ("post", *WRITE)
+# A bucket of its own: a puzzle refused by a full bucket would count as failed.
+VERIFY = ("verify",)
+
+
+class MoltbookClient:
+    """A `JsonClient` for one Moltbook that meters requests and maps status codes to errors."""
+
+    def __init__(self, access: Access) -> None:
+        self.base_url = checked_base_url(access.base_url or TRAITS.base_url)
+        self.dialect = access.dialect or TRAITS.dialects[0]
+        if self.dialect not in TRAITS.dialects:
+            raise ValueError(reason("moltbook.no_dialect", dialect=repr(self.dialect)))
+        if not access.token.isascii() or not access.token.isprintable():
+            raise ValueError("moltbook.key_impossible")
+        self._access = access
+        self._wire = JsonClient(
+            self.base_url,
+            headers={"Authorization": f"Bearer {access.token}"},
+            transport=access.transport,
+        )
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def get(self, path: str, params: Mapping[str, str | int] | None = None) -> dict[str, Any]:
+        """Fetch a JSON object. A success without one is retried."""
+        answer = self.call("GET", path, READ, params=params)
+        if isinstance(answer.data, list):
+            return {"data": answer.data}
+        if not isinstance(answer.data, dict) or answer.data.get("success") is False:
+            raise TryLater(reason("moltbook.answer_unusable", path=path))
+        return answer.data
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        buckets: tuple[str, ...],
+        *,
+        params: Mapping[str, str | int] | None = None,
+        body: Mapping[str, Any] | None = None,
+        accept: frozenset[int] = frozenset(),
+    ) -> JsonResponse:
+        """Make one request; return a success or a status in `accept`, else raise an error."""
+        self._access.meter.take(*buckets)
+        answer = self._wire.call(method, path, params=params, body=body)
+        self._hear(answer, buckets)
+        if answer.is_success or answer.status in accept:
+            return answer
+        error = classify(answer, wrote=method != "GET", now=self._access.clock())
+        if isinstance(error, Limited):
+            self._access.meter.heard(self._meant(answer, buckets), wait=error.wait)
+        raise error
+
+    def _hear(self, answer: JsonResponse, buckets: tuple[str, ...]) -> None:
+        left = clean_count(answer.headers.get("x-ratelimit-remaining"))
+        if left is not None and answer.status != 429:
+            self._access.meter.heard(self._meant(answer, buckets), left=left)
+
+    def _meant(self, answer: JsonResponse, buckets: tuple[str, ...]) -> str:
+        """The bucket that the response headers describe.
+
+        Open-source server, its limiter: on writes of posts and comments the headers
+        describe that bucket, else the general one. The size tells them apart.
+        """
+        by_size = SIZES.get(answer.headers.get("x-ratelimit-limit", ""), "")
+        if by_size in buckets:
+            return by_size
+        if buckets == COMMENT:
+            refused_now = answer.status == 429 and not day_is_spent(answer)
+            return "comment" if refused_now else "comment_day"
+        if buckets in (READ, WRITE) and self.dialect == "open":
+            return "general"
+        return buckets[0]
+
+
+def at(template: str, remote_id: str) -> str:
+    """Quote an id for a path. Ids come from the service and may contain slashes."""
+    return template.format(quote(remote_id, safe=""))
+
+
+def page_of(base_url: str, post_id: str) -> str:
+    """Web page of a post; only the live site is known to have one."""
+    if urlsplit(base_url).hostname != WWW:
+        return ""
+    return f"https://{WWW}/post/{quote(post_id, safe='')}"
+
+
+def checked_base_url(url: str) -> str:
+    """Return `url` if a key may be sent there, else raise `ValueError` with the reason.
+
+    Moltbook skill.md 1.12.0, security: only www.moltbook.com; a circulating copy
+    names moltbook.ai.
+    """
+    parts = urlsplit(url.strip())
+    host = (parts.hostname or "").rstrip(".")
+    if not host or parts.username or parts.query or parts.fragment:
+        raise ValueError(reason("moltbook.no_base_url", url=repr(url), base_url=TRAITS.base_url))
+    if host == "moltbook.ai" or host.endswith(".moltbook.ai"):
+        raise ValueError("moltbook.ai is not Moltbook: a key sent there would be lost")
+    if host != WWW and (host == "moltbook.com" or host.endswith(".moltbook.com")):
+        raise ValueError(reason("moltbook.needs_www", www=WWW))
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
+        raise ValueError("moltbook.needs_https")
+    return url.strip().rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,104 @@
+"""Answer the challenge that a service sets before it shows our text.
+
+It is stored before it is solved, because its code cannot be fetched again. The text is already
+on the surface, hidden, so a failed challenge never sends it a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from surfaces.accounts.models.account import Account
+from surfaces.accounts.services import stop_account
+from surfaces.adapters.base import Writer
+from surfaces.adapters.parsing import parse_time
+from surfaces.adapters.types import Challenge, SentItem, Verified
+from surfaces.audit.models import AuditEvent
+from surfaces.delivery.outcomes import record_unknown
+from surfaces.delivery.record import record_sent
+from surfaces.drafts.attempts import give_up
+from surfaces.drafts.models import Draft, DraftState
+from surfaces.errors import Refused, SurfaceError, TryLater, Unconfirmed
+from surfaces.pauses import services as pause_services
+from surfaces.text.reasons import StoredReason, as_reason, reason
+
+FAILURES_IN_A_ROW = 3  # then the account stops writing; at ten the service suspends it
+AGAIN = timedelta(seconds=2)  # challenges expire within minutes
+GRACE = timedelta(minutes=1)  # clock skew
+
+
+def store_challenge(draft: Draft, sent: SentItem, challenge: Challenge) -> None:
+    """Store the challenge before anything else."""
+    draft.note(
+        remote_id=sent.remote_id,
+        challenge={
+            "code": challenge.code,
+            "text": challenge.text,
+            "expires_at": challenge.expires_at.isoformat(),
+            "content": sent.content,
+            "url": sent.url,
+        },
+    )
+
+
+def answer_challenge(draft: Draft, writer: Writer, *, clock: Callable[[], datetime]) -> bool:
+    """Answer the stored challenge. Return whether the account may continue to write."""
+    try:
+        verdict = writer.answer_challenge(_kept(draft, clock()))
+    except (TryLater, Unconfirmed) as error:
+        _look_again(draft, error, now=clock())
+        return True
+    except SurfaceError as error:
+        if not isinstance(error, Refused):
+            stop_account(draft.account, error, now=clock())
+        return _failed(draft, error.reason, now=clock())
+    if verdict in {Verified.YES, Verified.USED}:
+        kept = draft.challenge or {}
+        record_sent(
+            draft,
+            remote_id=draft.remote_id,
+            content=kept.get("content"),
+            url=kept.get("url") or "",
+            now=clock(),
+        )
+        Account.objects.filter(pk=draft.account_id).update(challenges_failed=0)
+        return True
+    return _failed(draft, as_reason(verdict.value), now=clock())
+
+
+def _kept(draft: Draft, now: datetime) -> Challenge:
+    kept = draft.challenge or {}
+    return Challenge(
+        code=kept.get("code", ""),
+        text=kept.get("text", ""),
+        expires_at=parse_time(kept.get("expires_at")) or now,
+    )
+
+
+def _look_again(draft: Draft, error: TryLater | Unconfirmed, *, now: datetime) -> None:
+    """Retry while the challenge is valid; after that an operator must check."""
+    wait = max(AGAIN, (isinstance(error, TryLater) and error.wait) or AGAIN)
+    if draft.state != DraftState.UNKNOWN:
+        record_unknown(draft, error.reason, look_at=now + wait)
+    elif now < _kept(draft, now).expires_at + GRACE:
+        draft.note(why=error.reason, look_at=now + wait)
+    else:
+        why = reason("verification.unsure", error=error.reason)
+        draft.note(why=why, needs_person=True)
+        AuditEvent.objects.record("draft.needs_person", actor="sender", subject=draft, why=why)
+
+
+def _failed(draft: Draft, why: StoredReason, *, now: datetime) -> bool:
+    give_up(draft, reason("verification.failed", why=why), now=now, permanent=True)
+    failures = draft.account.challenge_failed()
+    if failures < FAILURES_IN_A_ROW:
+        return True
+    pause_services.pause(
+        "account",
+        draft.account.name,
+        why=reason("verification.failed_in_a_row", failures=failures),
+        by="sender",
+        now=now,
+    )
+    return False

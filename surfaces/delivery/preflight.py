@@ -1,0 +1,175 @@
+"""Preflight: the last checks before a draft is sent.
+
+One statement checks claim, pauses, account and target, marks the delivery as begun, and is
+committed before the request.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from surfaces.accounts.models.account import Account, ReplyMode
+from surfaces.accounts.models.account import AccountState as AccountState
+from surfaces.audit.models import AuditEvent
+from surfaces.delivery.prepared import prepared_cursor
+from surfaces.drafts.attempts import give_up, start_attempt
+from surfaces.drafts.models import Draft, DraftKind, DraftState
+from surfaces.drafts.text_checks import find_text_problems
+from surfaces.messages import reply_state
+from surfaces.messages.models import MAX_ATTEMPTS, Message, SpamStatus
+from surfaces.pauses import services as pause_services
+from surfaces.pauses.models import Pause
+from surfaces.text.reasons import StoredReason, reason, several
+
+
+def lease() -> timedelta:
+    """How long a claim lasts without a heartbeat; longer than any request."""
+    return timedelta(seconds=settings.SEND_LEASE_SECONDS)
+
+
+def start_sending(draft: Draft, *, now: datetime) -> bool:
+    """Mark the delivery as begun; False if a check fails."""
+    if draft.sendings == 0:
+        return _marked(draft, now) or _stop(draft, now)
+    with transaction.atomic():
+        if not _marked(draft, now):
+            return _stop(draft, now)
+        if start_attempt(draft):
+            return True
+        why = reason("sending.tried_out", most_tries=MAX_ATTEMPTS, why=draft.why)
+        give_up(draft, why, now=now, permanent=False)
+        return False
+
+
+def _stop(draft: Draft, now: datetime) -> bool:
+    """Find which check failed and record it. Always False."""
+    if why := _never(draft):
+        give_up(draft, why, now=now, permanent=True)
+        if draft.target and draft.target.spam_status == SpamStatus.SPAM:
+            reply_state.reopen(draft.comment())  # unmarked, it is open like any other
+    elif draft.digest() != draft.approved_digest:
+        _lapse(draft)
+    else:
+        _hold_back(draft)
+    return False
+
+
+# `able_to_write`, the pauses and `_never` in one statement, built and planned once, because it
+# runs for every delivery. A test compares them.
+MARK = """
+UPDATE surfaces_draft d SET asked_at = %(now)s, lease_until = %(lease)s, sendings = sendings + 1
+FROM surfaces_account a JOIN surfaces_surface s ON s.id = a.surface_id
+WHERE d.id = %(id)s AND d.state = 'sending' AND d.claim_number = %(number)s
+  AND d.lease_until > %(now)s AND a.id = d.account_id AND a.is_on AND s.is_on
+  AND a.mode IN ('auto', 'review') AND a.state <> 'auth_failed'
+  AND NOT (a.state = 'suspended' AND (a.state_until IS NULL OR a.state_until > %(now)s))
+  AND (a.quiet_until IS NULL OR a.quiet_until <= %(now)s)
+  AND NOT EXISTS (PAUSES)
+  AND (d.target_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = d.target_id
+    AND m.deleted_at IS NULL AND m.content = %(answers)s
+    AND m.spam_status IS DISTINCT FROM 'spam' AND (d.what <> 'reply' OR NOT EXISTS (
+      SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing'))))
+"""
+
+
+@cache
+def _mark() -> str:
+    pauses = Pause.objects.sql_over(surface="s.slug", account="a.name", agent="d.agent")
+    return MARK.replace("PAUSES", pauses)
+
+
+def _marked(draft: Draft, now: datetime) -> bool:
+    """Mark the delivery as begun; False if something changed since the claim."""
+    if _problems(draft) or draft.digest() != draft.approved_digest:
+        return False
+    until = now + lease()
+    facts: dict[str, Any] = {
+        "id": draft.pk,
+        "number": draft.claim_number,
+        "now": now,
+        "lease": until,
+        "answers": draft.target.content if draft.target else "",
+    }
+    with prepared_cursor() as cursor:
+        cursor.execute(_mark(), facts)
+        if not cursor.rowcount:
+            return False
+    draft.asked_at, draft.lease_until, draft.sendings = now, until, draft.sendings + 1
+    return True
+
+
+def _problems(draft: Draft) -> list[StoredReason]:
+    return find_text_problems(
+        text=draft.text,
+        title=draft.title,
+        is_post=draft.what == DraftKind.POST,
+        traits=draft.account.surface.traits,
+    )
+
+
+def _never(draft: Draft) -> StoredReason | str:
+    """Why the draft can never be sent, from fresh rows."""
+    if found := _problems(draft):
+        return several(found)
+    if draft.target is None:
+        return ""
+    is_answered = _read_target_again(draft, draft.target)
+    if draft.target.deleted_at:
+        return "sending.target_deleted"
+    if draft.target.spam_status == SpamStatus.SPAM:
+        return "sending.target_spam"
+    if draft.what == DraftKind.REPLY and is_answered:
+        return "sending.answered_meanwhile"
+    return ""
+
+
+TARGET_NOW = """
+SELECT content, deleted_at, spam_status, EXISTS (
+    SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing')
+FROM messages m WHERE id = %s
+"""
+
+
+def _read_target_again(draft: Draft, target: Message) -> bool:
+    """Read the target again; return whether it has a reply of ours."""
+    with connection.cursor() as cursor:
+        cursor.execute(TARGET_NOW, [draft.target_id])
+        target.content, target.deleted_at, target.spam_status, is_answered = cursor.fetchone()
+    return bool(is_answered)
+
+
+def _lapse(draft: Draft) -> None:
+    """What was approved has changed: the draft waits for approval again."""
+    why = "sending.approval_stale"
+    with transaction.atomic():
+        draft.advance(DraftState.WAITING, approved_digest="", why=why, lease_until=None)
+        AuditEvent.objects.record("draft.lapsed", actor="sender", subject=draft, why=why)
+
+
+def _hold_back(draft: Draft) -> None:
+    """Stop after the claim: shadow mode keeps the draft, a pause lets it wait."""
+    account = Account.objects.select_related("surface").get(pk=draft.account_id)
+    if account.mode == ReplyMode.SHADOW:
+        draft.advance(DraftState.SHADOWED, why="sending.shadowed", lease_until=None)
+        reply_state.reopen(draft.comment())
+        AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
+        return
+    why = reason("sending.held", obstacle=_obstacle(account, draft))
+    draft.advance(DraftState.APPROVED, why=why, lease_until=None)
+
+
+def _obstacle(account: Account, draft: Draft) -> StoredReason:
+    if pauses := pause_services.reasons(account, draft.agent):
+        return reason("sending.paused", pauses=pauses[0].subject_name)
+    if not account.is_on or not account.surface.is_on or account.mode == ReplyMode.OFF:
+        return reason("sending.account_off")
+    if account.state != AccountState.OK:
+        return reason(
+            "sending.account_state", get_state_display=reason(f"account_state.{account.state}")
+        )
+    return reason("sending.turn_passed")

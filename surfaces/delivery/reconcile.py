@@ -1,0 +1,211 @@
+"""Reconcile deliveries that may have happened, before a retry.
+
+unknown ─search─┬─ found ─────────> sent
+                ├─ twice absent ──> approved: sent again, as a new attempt
+                ├─ cannot tell ───> after three searches, an operator decides
+                └─ no answer ─────> search again, with growing waits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import httpx
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from surfaces.accounts.clients import open_reader
+from surfaces.accounts.models.account import Account
+from surfaces.accounts.services import stop_account
+from surfaces.adapters.types import CannotTell, FoundItem, Look, NotFound
+from surfaces.audit.models import AuditEvent
+from surfaces.delivery.outcomes import record_unknown
+from surfaces.delivery.record import record_sent
+from surfaces.drafts.attempts import retry_delay
+from surfaces.drafts.models import Draft, DraftKind, DraftState
+from surfaces.errors import AuthFailed, StaleState, SurfaceError, TryLater
+from surfaces.messages.models import Message
+from surfaces.text.reasons import StoredReason, as_reason, reason
+from surfaces.workers.locks import WorkerLock, is_alive
+
+LOOKS_TO_BE_SURE = 2  # in a row: a late request may still arrive after the first
+LOOKS_BEFORE_A_PERSON = 3  # at lists that prove nothing
+LONGEST_PAUSE = timedelta(hours=1)
+Clock = Callable[[], datetime]
+
+
+def first_look() -> timedelta:
+    return timedelta(seconds=settings.LOOK_AFTER_SECONDS)
+
+
+def pause_after(looks: int) -> timedelta:
+    return min(first_look() * (1 << min(looks, 12)), LONGEST_PAUSE)
+
+
+def release_abandoned(sender: WorkerLock, *, now: datetime) -> int:
+    """Release drafts of dead senders: not begun → approved, begun → unknown.
+
+    `sender` is about to begin, so whatever it still holds is left from a run that broke.
+    """
+    held = Draft.objects.abandoned(now) | Draft.objects.held_by(sender.name)
+    freed = 0
+    for draft in held.select_related("account").order_by("lease_until")[:500]:
+        if draft.claimed_by == sender.name or not is_alive(draft.claimed_by):
+            freed += _release(draft, now=now)
+    return freed
+
+
+def _release(draft: Draft, *, now: datetime) -> int:
+    try:
+        if draft.asked_at is None:
+            give_back(draft)
+        else:
+            why = "sending.sender_died"
+            record_unknown(draft, why, look_at=now + first_look(), sender_died=True)
+    except StaleState:
+        return 0
+    return 1
+
+
+def give_back(draft: Draft) -> None:
+    """Release a claimed draft that was not begun."""
+    draft.advance(DraftState.APPROVED, lease_until=None, claimed_by="")
+
+
+@transaction.atomic(durable=True)
+def claim_look(sender: WorkerLock, *, now: datetime) -> Draft | None:
+    """Claim one unknown draft to search for."""
+    draft = (
+        Draft.objects.to_look_for(now)
+        .filter(account__in=Account.objects.able_to_read())
+        .select_related("account__surface", "target")
+        .order_by("look_at", "id")
+        .select_for_update(of=("self",), skip_locked=True)
+        .first()
+    )
+    if draft:
+        pause = pause_after(draft.looks + 1)
+        Draft.objects.filter(pk=draft.pk).update(
+            claim_number=F("claim_number") + 1, claimed_by=sender.name, look_at=now + pause
+        )
+        draft.claim_number, draft.look_at = draft.claim_number + 1, now + pause
+    return draft
+
+
+def look_for(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None = None) -> None:
+    """Search once and record the result. `StaleState`: it was settled meanwhile."""
+    if stored := _stored_by_watcher(draft):
+        _record(draft, stored.remote_id, stored.content, stored.created_at, now=clock())
+        return
+    _conclude(draft, _ask(draft, clock, transport), now=clock())
+
+
+def _stored_by_watcher(draft: Draft) -> Message | None:
+    """The watcher may have read our text already."""
+    if draft.what != DraftKind.REPLY or draft.target is None:
+        return None
+    return draft.target.children.filter(direction="outgoing", draft=None).first()
+
+
+def _ask(draft: Draft, clock: Clock, transport: httpx.BaseTransport | None) -> Look | SurfaceError:
+    reader = open_reader(draft.account, sends=True, clock=clock, transport=transport)
+    since = (draft.asked_at or draft.made_at) - timedelta(minutes=5)
+    try:
+        if draft.what == DraftKind.POST:
+            return reader.find_own_post(title=draft.title, text=draft.text, since=since)
+        target = draft.target
+        if target is None:
+            return CannotTell("look.no_target")
+        post = Message.objects.only("remote_id").get(pk=target.post_id)
+        parent = target.remote_id if draft.what == DraftKind.REPLY else None
+        return reader.find_own_reply(
+            post_id=post.remote_id, parent_id=parent, text=draft.text, since=since
+        )
+    except SurfaceError as error:
+        return error
+    finally:
+        reader.close()
+
+
+def _conclude(draft: Draft, found: Look | SurfaceError, *, now: datetime) -> None:
+    if isinstance(found, FoundItem) and not _is_taken(draft, found.item.remote_id):
+        item = found.item
+        _record(draft, item.remote_id, item.content, item.created_at, now=now, url=item.url)
+    elif isinstance(found, FoundItem):
+        _cannot_tell(draft, "look.same_words", now=now)
+    elif isinstance(found, NotFound):
+        _absent(draft, now=now)
+    elif isinstance(found, AuthFailed):
+        # No search, so no absence; it continues with a new credential.
+        stop_account(draft.account, found, now=now)
+        draft.note(why=reason("look.failed", found=found.reason))
+    elif isinstance(found, TryLater):
+        wait = max(pause_after(draft.looks + 1), found.wait or timedelta())
+        draft.note(why=reason("look.failed", found=found.reason), look_at=now + wait)
+    else:
+        why = found.why if isinstance(found, CannotTell) else found.reason
+        _cannot_tell(draft, why, now=now)
+
+
+def _is_taken(draft: Draft, remote_id: str) -> bool:
+    """The same text may belong to another draft."""
+    others = Draft.objects.filter(account=draft.account_id, remote_id=remote_id)
+    return others.exclude(pk=draft.pk).exclude(state=DraftState.WITHDRAWN).exists()
+
+
+def _record(
+    draft: Draft,
+    remote_id: str,
+    content: str,
+    created_at: datetime,
+    *,
+    now: datetime,
+    url: str = "",
+) -> None:
+    why = "look.found"
+    record_sent(
+        draft,
+        remote_id=remote_id,
+        content=content,
+        created_at=created_at,
+        url=url,
+        now=now,
+        why=why,
+    )
+
+
+def _absent(draft: Draft, *, now: datetime) -> None:
+    if draft.absences + 1 < LOOKS_TO_BE_SURE:
+        draft.note(
+            looks=draft.looks + 1,
+            absences=draft.absences + 1,
+            look_at=now + pause_after(draft.looks),
+            why="look.absent_once",
+        )
+        return
+    # If our process died, the service did not fail: do not wait.
+    wait = timedelta() if draft.sender_died else retry_delay(draft.sendings, draft.account.interval)
+    with transaction.atomic():
+        draft.advance(
+            DraftState.APPROVED,
+            why="look.absent_twice",
+            not_before=now + wait,
+            looks=0,
+            absences=0,
+        )
+        AuditEvent.objects.record("draft.found_absent", actor="sender", subject=draft)
+
+
+def _cannot_tell(draft: Draft, why: str | StoredReason, *, now: datetime) -> None:
+    needs_person = draft.looks + 1 >= LOOKS_BEFORE_A_PERSON
+    draft.note(
+        looks=draft.looks + 1,
+        absences=0,
+        look_at=now + pause_after(draft.looks),
+        needs_person=needs_person,
+        why=reason("look.cannot_tell", why=as_reason(why)),
+    )
+    if needs_person:
+        AuditEvent.objects.record("draft.needs_person", actor="sender", subject=draft, why=why)

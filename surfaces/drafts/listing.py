@@ -1,0 +1,110 @@
+"""List drafts for the pages: tabs by state, pages, the next draft."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet, Value
+from django.db.models.functions import Left
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from surfaces.drafts.models import Draft, DraftState
+from surfaces.operators.scope import UNRESTRICTED, Scope
+from surfaces.web.pagination import KeysetPage, paginate
+
+MOST_COUNTED = 1_000
+EXCERPT = 280
+# The tabs: label, states, and whether a count is shown.
+TABS = {
+    "waiting": (_lazy("Waiting"), [DraftState.WAITING, DraftState.COMPOSED], True),
+    "changed": (_lazy("Stale"), [DraftState.WAITING], True),
+    "under_way": (_lazy("Sending"), [DraftState.APPROVED, DraftState.SENDING], True),
+    "unknown": (_lazy("Unconfirmed"), [DraftState.UNKNOWN], True),
+    "failed": (_lazy("Failed"), [DraftState.FAILED], True),
+    "sent": (_lazy("Sent"), [DraftState.SENT], False),
+    "withdrawn": (_lazy("Withdrawn"), [DraftState.WITHDRAWN], False),
+    "shadowed": (_lazy("Shadow"), [DraftState.SHADOWED], False),
+    "all": (_lazy("All"), list(DraftState), False),
+}
+FIRST = "waiting"
+CHANGED = "changed"  # waiting drafts that are stale
+
+IN_LIST = (
+    *("agent", "origin", "state", "needs_person", "community", "title", "why", "stale_why"),
+    *("made_at", "account__name"),
+    *(f"target__{name}" for name in ("author", "author_is_bot", "direction")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTab:
+    name: str
+    label: str | Promise
+    count: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DraftPage(KeysetPage[Draft]):
+    tab: str
+    label: str | Promise
+    note: str = ""
+
+
+def tabs(reach: Scope = UNRESTRICTED) -> list[DraftTab]:
+    """All tabs with counts, in one query that counts up to 1,000."""
+    parts = [
+        reach.narrow(_in_state(name, state)).order_by().annotate(tab=Value(name)).values_list("tab")
+        for name, (_, states, is_counted) in TABS.items()
+        for state in states
+        if is_counted
+    ]
+    parts = [part[:MOST_COUNTED] for part in parts]
+    found = Counter(row[0] for row in parts[0].union(*parts[1:], all=True))
+    return [
+        DraftTab(name, label, _capped(found[name]) if is_counted else "")
+        for name, (label, _, is_counted) in TABS.items()
+    ]
+
+
+def _in_state(tab: str, state: DraftState) -> QuerySet[Draft]:
+    return Draft.objects.stale() if tab == CHANGED else Draft.objects.filter(state=state)
+
+
+def _capped(count: int) -> str:
+    return f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
+
+
+def _held_by(tab: str) -> QuerySet[Draft]:
+    if tab == CHANGED:
+        return Draft.objects.stale()
+    return Draft.objects.all() if tab == "all" else Draft.objects.filter(state__in=TABS[tab][1])
+
+
+def list_drafts(tab: str, given: Mapping[str, str], *, reach: Scope = UNRESTRICTED) -> DraftPage:
+    """One page of a tab, newest first."""
+    note = "" if tab in TABS or not tab else _("Unknown state. Waiting drafts are shown instead.")
+    tab = tab if tab in TABS else FIRST
+    rows = _listed(reach.narrow(_held_by(tab)))
+    found = paginate(rows, given, keep={"state": tab})
+    label = TABS[tab][0]
+    return DraftPage(found.rows, found.newer, found.older, tab=tab, label=label, note=note)
+
+
+def _listed(rows: QuerySet[Draft]) -> QuerySet[Draft]:
+    """Load what a row shows, without long columns."""
+    return (
+        rows.select_related("account", "target")
+        .only(*IN_LIST)
+        .annotate(excerpt=Left("text", EXCERPT), question=Left("target__content", EXCERPT))
+    )
+
+
+def after(draft: Draft, reach: Scope = UNRESTRICTED) -> Draft | None:
+    """The next draft to decide on: the oldest waiting after this one, else the oldest."""
+    waiting = reach.narrow(Draft.objects.waiting()).exclude(pk=draft.pk).only("pk")
+    behind = ExpressionWrapper(Q(pk__gt=draft.pk), output_field=BooleanField())
+    return waiting.order_by(behind.desc(), "pk").first()

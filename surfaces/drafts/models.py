@@ -1,0 +1,296 @@
+"""Draft: a reply, comment or post of ours until the surface has stored it.
+
+Only `Draft.advance` moves a draft, by compare-and-set:
+
+    composed ──> waiting ──> approved ──> sending ──> sent
+        │          │  ^        │  │ ^        ├──> unknown ──> sent | approved | failed
+        │          v  └─lapsed─┤  │ └─later──┤
+        └──────> withdrawn <───┘  │          ├──> failed ──> approved | withdrawn
+                                  v          │
+                               shadowed <────┘
+
+Undo, while possible: approved ──> waiting | failed | unknown,
+withdrawn ──> waiting | failed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from datetime import datetime
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Q
+
+from surfaces.accounts.models.account import Account
+from surfaces.audit.models import Owner
+from surfaces.drafts.states import (
+    DEAD,
+    STEPS,
+    UNDECIDED,
+    UNDER_WAY,
+    DraftKind,
+    DraftState,
+    Feedback,
+    RejectionReason,
+)
+from surfaces.errors import IllegalMove, StaleState
+from surfaces.messages.models import Message, MessageQuerySet
+from surfaces.text.fields import ReasonField
+from surfaces.text.reasons import StoredReason, reason
+
+__all__ = [
+    "DEAD",
+    "STEPS",
+    "UNDECIDED",
+    "UNDER_WAY",
+    "Draft",
+    "DraftKind",
+    "DraftQuerySet",
+    "DraftState",
+    "Feedback",
+    "RejectionReason",
+]
+
+
+class DraftQuerySet(models.QuerySet["Draft"]):
+    """Queries of drafts."""
+
+    def waiting(self) -> Self:
+        return self.filter(state=DraftState.WAITING)
+
+    def alive(self) -> Self:
+        return self.exclude(state__in=DEAD)
+
+    def under_way(self) -> Self:
+        return self.filter(state__in=UNDER_WAY)
+
+    def due(self, now: datetime) -> Self:
+        """Approved and due."""
+        return self.filter(state=DraftState.APPROVED, not_before__lte=now)
+
+    def abandoned(self, now: datetime) -> Self:
+        """Sending, by a dead worker."""
+        return self.filter(state=DraftState.SENDING, lease_until__lte=now)
+
+    def held_by(self, sender: str) -> Self:
+        return self.filter(state=DraftState.SENDING, claimed_by=sender)
+
+    def to_look_for(self, now: datetime) -> Self:
+        """Unknown and due for a search."""
+        return self.filter(state=DraftState.UNKNOWN, needs_person=False, look_at__lte=now)
+
+    def needing_person(self) -> Self:
+        return self.filter(state=DraftState.UNKNOWN, needs_person=True)
+
+    def stale(self) -> Self:
+        """Waiting, but their context has changed."""
+        return self.waiting().exclude(stale_why={})
+
+    def expired(self, now: datetime) -> Self:
+        """Waiting past the time limit."""
+        return self.waiting().filter(expires_at__lte=now)
+
+    def by_agent(self, slug: str) -> Self:
+        return self.filter(agent=slug)
+
+    def failed(self) -> Self:
+        """Failed; an operator may retry or withdraw."""
+        return self.filter(state=DraftState.FAILED)
+
+    def answering(self, message: Message) -> Self:
+        return self.filter(target=message)
+
+
+class Draft(models.Model):
+    account = models.ForeignKey(Account, models.PROTECT, related_name="drafts")
+    what = models.CharField(max_length=8, choices=DraftKind)
+    target = models.ForeignKey(
+        Message, models.PROTECT, null=True, blank=True, related_name="drafts"
+    )
+    title = models.CharField(max_length=300, blank=True)
+    text = models.TextField()
+    community = models.CharField(max_length=200, blank=True)
+    agent = models.CharField(max_length=64, blank=True, help_text="Slug of who speaks, if any.")
+    origin = models.CharField(max_length=40, default="hand", help_text="hand, or a voice's name.")
+    # Parts of a reply: common ground, passage referred to, how to continue or stop.
+    terms = models.TextField(blank=True)
+    pointer = models.TextField(blank=True)
+    exit = models.TextField(blank=True)
+
+    state = models.CharField(max_length=10, choices=DraftState, default=DraftState.COMPOSED)
+    made_by = models.CharField(max_length=120)
+    made_at = models.DateTimeField()
+    decided_by = models.CharField(max_length=120, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    approved_digest = models.CharField(max_length=64, blank=True)
+    why = ReasonField(help_text="Why it is in this state, for people.")
+    judged = models.CharField(max_length=10, choices=Feedback, blank=True)
+    was_edited = models.BooleanField(default=False)
+    # What changed while it waited. Approving then requires another look.
+    stale_why = ReasonField()
+    stale_at = models.DateTimeField(null=True, blank=True)
+
+    # If nobody decided by then, it is withdrawn and its comment passed.
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    not_before = models.DateTimeField(null=True, blank=True)
+    sendings = models.PositiveSmallIntegerField(default=0)  # requests that may have reached it
+    claim_number = models.PositiveIntegerField(default=0)  # fencing: grows with every claim
+    claimed_by = models.CharField(max_length=120, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+
+    # Facts of a delivery before it is recorded as sent.
+    remote_id = models.CharField(max_length=500, blank=True)
+    challenge = models.JSONField(null=True, blank=True)
+    asked_at = models.DateTimeField(null=True, blank=True)
+    look_at = models.DateTimeField(null=True, blank=True)
+    looks = models.PositiveSmallIntegerField(default=0)
+    absences = models.PositiveSmallIntegerField(default=0)  # searches without a result, in a row
+    needs_person = models.BooleanField(default=False)
+    sender_died = models.BooleanField(default=False)  # our uncertainty, no failure of the service
+
+    message = models.OneToOneField(
+        Message, models.SET_NULL, null=True, blank=True, related_name="draft"
+    )
+    sent_at = models.DateTimeField(null=True, blank=True)
+    retracted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = DraftQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            # A guard against two replies to one comment.
+            models.UniqueConstraint(
+                name="draft_one_live_reply_per_comment_and_account",
+                fields=["account", "target"],
+                condition=Q(what="reply") & ~Q(state__in=DEAD),
+            ),
+            models.CheckConstraint(
+                name="draft_state_is_known", condition=Q(state__in=DraftState.values)
+            ),
+            models.CheckConstraint(
+                name="draft_judged_is_known",
+                condition=Q(judged="") | Q(judged__in=Feedback.values),
+            ),
+            models.CheckConstraint(
+                name="draft_target_fits_what",
+                condition=Q(what="post", target=None)
+                | Q(what__in=["reply", "comment"], target__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="draft_sent_has_its_message",
+                condition=~Q(state="sent") | Q(sent_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="draft_approved_has_digest_and_time",
+                condition=~Q(state__in=["approved", "sending"])
+                | (~Q(approved_digest="") & Q(not_before__isnull=False)),
+            ),
+            models.CheckConstraint(
+                name="draft_sending_has_lease",
+                condition=~Q(state="sending") | Q(lease_until__isnull=False),
+            ),
+        ]
+        indexes = [
+            # For `due`: only the few rows that wait to be sent.
+            models.Index(
+                name="draft_due", fields=["not_before", "id"], condition=Q(state="approved")
+            ),
+            # For `abandoned`.
+            models.Index(
+                name="draft_sending", fields=["lease_until"], condition=Q(state="sending")
+            ),
+            # For `to_look_for`.
+            models.Index(name="draft_unknown", fields=["look_at"], condition=Q(state="unknown")),
+            # For one agent's limits and its last verdicts.
+            models.Index(name="draft_of_agent", fields=["agent", "-id"], condition=~Q(agent="")),
+            models.Index(
+                name="draft_agent_sent", fields=["agent", "sent_at"], condition=~Q(agent="")
+            ),
+            # For `expired`: few, and asked for again and again.
+            models.Index(
+                name="draft_expiring",
+                fields=["expires_at"],
+                condition=Q(state="waiting", expires_at__isnull=False),
+            ),
+            # For the drafts page, by state.
+            models.Index(name="draft_by_state", fields=["state", "-id"]),
+            # For home: what was sent and what was held since midnight, by hour.
+            models.Index(
+                name="draft_sent_at",
+                fields=["sent_at"],
+                include=["agent", "account"],
+                condition=Q(state="sent"),
+            ),
+            models.Index(name="draft_shadowed", fields=["made_at"], condition=Q(state="shadowed")),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft {self.pk}"
+
+    @property
+    def audit_owner(self) -> Owner:
+        return self.account_id, self.agent
+
+    @property
+    def state_name(self) -> StoredReason:
+        """The state as a word for sentences."""
+        return reason(f"draft_state.{self.state}")
+
+    @property
+    def actor(self) -> str:
+        return f"agent:{self.agent}" if self.agent else self.made_by
+
+    def digest(self) -> str:
+        """Digest of text, account and target.
+
+        The text of the comment is included: an edit of it invalidates an approval.
+        """
+        target = self.target
+        parts = [
+            self.account_id,
+            self.what,
+            self.title,
+            self.text,
+            self.community,
+            target.pk if target else None,
+            target.content if target else None,
+            bool(target and target.deleted_at),
+        ]
+        packed = json.dumps(parts, ensure_ascii=True).encode()
+        return hashlib.sha256(packed).hexdigest()
+
+    def comment(self) -> MessageQuerySet:
+        """The comment this replies to, as a query to update; empty where it replies to none."""
+        if self.what != DraftKind.REPLY or self.target_id is None:
+            return Message.objects.none()
+        return Message.objects.filter(pk=self.target_id)
+
+    def advance(self, to: DraftState, **facts: Any) -> None:
+        """Move to another state, or raise `StaleState` if the row changed.
+
+        Also compares the claim number, so a late worker cannot move a draft
+        that another worker claimed.
+        """
+        if to not in STEPS.get(self.state, set()):
+            raise IllegalMove(
+                "draft.no_such_step", state=self.state_name, to=reason(f"draft_state.{to}")
+            )
+        unmoved = Draft.objects.filter(pk=self.pk, state=self.state, claim_number=self.claim_number)
+        if not unmoved.update(state=to, **facts):
+            raise StaleState("draft.moved", pk=str(self.pk), state=self.state_name)
+        for name, value in {"state": to, **facts}.items():
+            setattr(self, name, value)
+
+    def note(self, **facts: Any) -> None:
+        """Update columns without a transition, under the same comparison."""
+        unmoved = Draft.objects.filter(pk=self.pk, state=self.state, claim_number=self.claim_number)
+        if not unmoved.update(**facts):
+            raise StaleState("draft.moved", pk=str(self.pk), state=self.state_name)
+        for name, value in facts.items():
+            setattr(self, name, value)

@@ -1,0 +1,263 @@
+"""Pages of drafts: the list, one with its comment, and all actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from surfaces.delivery import retract as delivery_retract
+from surfaces.delivery import settle
+from surfaces.drafts import listing as draft_listing
+from surfaces.drafts import presenters
+from surfaces.drafts import retry as draft_retry
+from surfaces.drafts import services as draft_services
+from surfaces.drafts.forms import PostForm
+from surfaces.drafts.models import Draft, DraftKind, DraftState, RejectionReason
+from surfaces.errors import BadInput, IllegalMove, RuleBroken, StaleState
+from surfaces.operators.permissions import moderator_required
+from surfaces.pauses import services as pause_services
+from surfaces.settings import instance
+from surfaces.text.spans import span
+from surfaces.threads import context, timeline
+from surfaces.web import toasts
+from surfaces.web.requests import OperatorRequest
+from surfaces.web.responses import redirect_back
+
+WATCHED = timedelta(minutes=10)  # how long an open page polls whether it was sent
+
+
+@require_safe
+def drafts(request: OperatorRequest) -> HttpResponse:
+    reach = request.user.reach
+    page = draft_listing.list_drafts(request.GET.get("state", ""), request.GET, reach=reach)
+    return render(
+        request, "surfaces/drafts/list.html", {"page": page, "tabs": draft_listing.tabs(reach)}
+    )
+
+
+@require_safe
+def draft(request: OperatorRequest, pk: int) -> HttpResponse:
+    row = _get(request, pk)
+    if request.htmx and request.GET.get("seen") == row.state:
+        return HttpResponse(status=204)  # the page polls until it was sent
+    if request.htmx and row.state == DraftState.SENT:
+        toasts.show_toast(request, _("Sent to %(name)s.") % {"name": row.account.surface.name})
+    return _shown(request, row)
+
+
+@require_POST
+@moderator_required
+def approve(request: OperatorRequest, pk: int) -> HttpResponse:
+    digest, seen = _posted(request, "digest"), _posted(request, "seen")
+    delay = instance.current().time_to_undo
+    return _act(request, pk, lambda row, by, now: draft_services.approve(
+        row, digest=digest, seen=seen, by=by, now=now, delay=delay), _("Approved."),
+        undo="draft:approve")  # fmt: skip
+
+
+@require_POST
+@moderator_required
+def edit(request: OperatorRequest, pk: int) -> HttpResponse:
+    typed = {name: request.POST.get(name, "") for name in ("text", "title", "community")}
+
+    def change(row: Draft, by: str, now: datetime) -> None:
+        _unchanged(row, _posted(request, "digest"))
+        draft_services.edit(row, **presenters.checked(row, typed), by=by, now=now)
+
+    return _act(request, pk, change, _("Saved. The draft must be approved again."), typed)
+
+
+@require_POST
+@moderator_required
+def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
+    why = _posted(request, "why") or _posted(request, "reason")
+
+    def take_back(row: Draft, by: str, now: datetime) -> None:
+        if not why and draft_services.is_rejection(row, by):
+            raise BadInput(_lazy("Rejecting needs a reason. Choose one or write your own."))
+        draft_services.withdraw(row, why=why, by=by, now=now)
+
+    done = _("Withdrawn. It will not be sent.")
+    return _act(request, pk, take_back, done, {"why": why}, undo="draft:reject")
+
+
+@require_POST
+@moderator_required
+def send_back(request: OperatorRequest, pk: int) -> HttpResponse:
+    note = _posted(request, "note")
+    return _act(request, pk, lambda row, by, now: draft_services.send_back(
+        row, note=note, by=by, now=now), _("Sent back with your note."), {"note": note},
+        undo="draft:send_back")  # fmt: skip
+
+
+@require_POST
+@moderator_required
+def retry(request: OperatorRequest, pk: int) -> HttpResponse:
+    delay = instance.current().time_to_undo
+    return _act(request, pk, lambda row, by, now: draft_retry.retry_draft(
+        row, by=by, now=now, delay=delay), _("Retried, with up to 10 more attempts."),
+        undo="failed:retry")  # fmt: skip
+
+
+@require_POST
+@moderator_required
+def settle_there(request: OperatorRequest, pk: int) -> HttpResponse:
+    remote_id = _posted(request, "typed_id") or _posted(request, "remote_id")
+    return _act(request, pk, lambda row, by, now: settle.settle_as_sent(
+        row, remote_id=remote_id, by=by, now=now), _("Marked as sent."))  # fmt: skip
+
+
+@require_POST
+@moderator_required
+def settle_absent(request: OperatorRequest, pk: int) -> HttpResponse:
+    delay = instance.current().time_to_undo
+    return _act(request, pk, lambda row, by, now: settle.settle_as_not_sent(
+        row, by=by, now=now, delay=delay), _("Marked as not delivered."),
+        undo="unknown:settle_absent")  # fmt: skip
+
+
+@require_POST
+@moderator_required
+def retract(request: OperatorRequest, pk: int) -> HttpResponse:
+    return _act(request, pk, lambda row, by, now: delivery_retract.retract(
+        row, by=by, now=now), _("Deleted from the surface."))  # fmt: skip
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@moderator_required
+def new_post(request: OperatorRequest) -> HttpResponse:
+    asked = {"account": request.GET.get("account")}
+    form = PostForm(request.POST or None, initial=asked, reach=request.user.reach)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = draft_services.compose(
+                what=DraftKind.POST, **form.cleaned_data, by=request.user.actor, now=timezone.now()
+            )
+        except RuleBroken as error:
+            form.add_error(None, str(error))
+        else:
+            toasts.show_toast(request, _("Draft saved. It must be approved before it is sent."))
+            return redirect("surfaces:draft", made.pk)
+    status = 422 if form.errors else 200
+    return render(request, "surfaces/drafts/new_post.html", {"form": form}, status=status)
+
+
+# ── shared by all acts ────────────────────────────────────────────────────
+
+Verb = Callable[[Draft, str, datetime], None]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftProblem:
+    """Why an action was refused. `decided`: another operator decided first."""
+
+    words: str
+    is_late: bool = False
+
+
+def _get(request: OperatorRequest, pk: int) -> Draft:
+    rows = Draft.objects.select_related("account__surface", "target__post", "message")
+    heavy = [f"{name}__{column}" for name in ("target", "target__post", "message")
+             for column in ("raw_json", "search")]  # fmt: skip
+    return get_object_or_404(request.user.reach.narrow(rows.defer(*heavy)), pk=pk)
+
+
+def _act(
+    request: OperatorRequest,
+    pk: int,
+    verb: Verb,
+    done: str,
+    typed: dict[str, str] | None = None,
+    undo: str = "",
+) -> HttpResponse:
+    """Run the action; show the result, or the earlier decision of another operator.
+
+    `undo` names the desk action, if it can be undone.
+    """
+    row, now = _get(request, pk), timezone.now()
+    try:
+        verb(row, request.user.actor, now)
+    except (StaleState, IllegalMove) as error:
+        row = _get(request, pk)
+        words = presenters.decided_before(row, request.user.actor, now) or str(error)
+        return _shown(request, row, DraftProblem(words, is_late=True), typed, status=409)
+    except RuleBroken as error:
+        return _shown(request, _get(request, pk), DraftProblem(str(error)), typed, status=422)
+    words, (kind, _, act) = f"{done} {_when(row, now)}".strip(), undo.partition(":")
+    way_back = {"undo": reverse("surfaces:desk_undo"), "what": f"{kind}-{pk}:{act}"} if undo else {}
+    toasts.show_toast(request, words, **way_back)
+    if request.htmx:
+        return _shown(request, _get(request, pk))
+    return redirect_back(request, "surfaces:draft", pk)
+
+
+def _when(row: Draft, now: datetime) -> str:
+    """When an approved draft will be sent."""
+    if row.state != DraftState.APPROVED:
+        return ""
+    held = pause_services.reasons(row.account, row.agent)
+    if held:
+        return _("Queued: sending is paused.")
+    wait = row.not_before - now if row.not_before else timedelta()
+    return (
+        _("It is sent in %(span)s.") % {"span": span(wait)}
+        if wait >= timedelta(seconds=1)
+        else _("It is sent now.")
+    )
+
+
+def _unchanged(row: Draft, digest: str) -> None:
+    if digest and digest != row.digest():
+        raise StaleState(
+            _lazy(
+                "Another operator changed this text while you were editing. Your text is kept "
+                "below."
+            )
+        )
+
+
+def _shown(
+    request: OperatorRequest,
+    row: Draft,
+    trouble: DraftProblem | None = None,
+    typed: dict[str, str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    is_lost, now = row.state == DraftState.UNKNOWN and row.needs_person, timezone.now()
+    held = (
+        pause_services.reasons(row.account, row.agent) if row.state == DraftState.APPROVED else []
+    )
+    is_fresh = row.decided_at is not None and now - row.decided_at < WATCHED
+    shown = {
+        "draft": row,
+        "now": now,
+        "held": held,
+        "leaves": row.state in {DraftState.APPROVED, DraftState.SENDING} and is_fresh and not held,
+        "trouble": trouble,
+        "typed": typed,
+        "around": context.of_draft(row),
+        "by_hand": draft_services.is_by_hand(row),
+        "steps": timeline.of_draft(row),
+        "can_retract": delivery_retract.can_retract(row),
+        "candidates": presenters.candidates(row) if is_lost else [],
+        "following": draft_listing.after(row, request.user.reach),
+        "reasons": RejectionReason.choices,
+        "limit": presenters.text_limit(row),
+        "length": row.account.surface.traits.length(row.text),
+        "oob": bool(request.htmx),
+    }
+    page = "surfaces/drafts/_draft.html" if request.htmx else "surfaces/drafts/draft.html"
+    return render(request, page, shown, status=status)
+
+
+def _posted(request: OperatorRequest, name: str) -> str:
+    return request.POST.get(name, "").strip()

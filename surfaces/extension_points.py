@@ -1,0 +1,72 @@
+"""Extension points: what `dialogue` adds to `surfaces`. One `Extension` per app, named in settings.
+
+`dialogue` imports `surfaces`, never the reverse. Where a page of `surfaces` shows data of
+`dialogue`, the function is a field of its `Extension`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.module_loading import import_string
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentScope:
+    """Maps agents to accounts, for operators with limited access."""
+
+    accounts_of: Callable[..., Any]  # (slugs) -> ids of accounts, fit for a subquery
+    agents_of: Callable[..., Any]  # (account ids) -> slugs
+    choices: Callable[..., Any]  # (scope) -> [(slug, name), ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NavLink:
+    """An entry of the menu, of the list of settings, or of both."""
+
+    view: str  # name of its URL, e.g. dialogue:agents
+    label: Any
+    icon: str
+    key: str = ""  # after "g"
+    text: Any = ""  # what its page is for, in the list of settings
+    pages: frozenset[str] = frozenset()  # other views that belong to it
+    is_tab: bool = False  # stands in the bar of a phone, too
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extension:
+    nav_items: Sequence[NavLink] = ()  # in the menu, after Drafts
+    settings_links: Sequence[NavLink] = ()
+    connect_view: str = ""  # where an account is connected
+    desk_kinds: Sequence[Any] = ()  # DeskKind, in the order of the desk's menu
+    home_panels: Sequence[Callable[..., Any]] = ()  # (Dashboard) -> HomePanel | None
+    onboarding_steps: Sequence[Callable[[], Any]] = ()  # () -> OnboardingStep
+    thread_annotations: Sequence[Callable[..., Any]] = ()  # (messages, drafts, scope)
+    timeline_events: Sequence[Callable[..., Any]] = ()  # (message, drafts, scope)
+    notice_sources: Sequence[Callable[..., Any]] = ()  # (now) -> SystemEvents
+    agent_scope: AgentScope | None = None
+
+
+def extensions() -> tuple[Extension, ...]:
+    """The extensions named in settings, loaded once."""
+    return _load(tuple(settings.EXTENSIONS))
+
+
+def connect_url() -> str:
+    """Where an operator connects an account."""
+    return reverse(next(found.connect_view for found in extensions() if found.connect_view))
+
+
+def agent_scope() -> AgentScope:
+    """The `AgentScope` of the extensions."""
+    return next(found.agent_scope for found in extensions() if found.agent_scope)
+
+
+@cache
+def _load(names: tuple[str, ...]) -> tuple[Extension, ...]:
+    return tuple(import_string(name) for name in names)

@@ -1,0 +1,167 @@
+"""Health checks of the ground floor for `doctor`. They read only and repair nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django_q.models import OrmQ, Schedule
+
+from surfaces.accounts.models.account import Account, BadCredential
+from surfaces.drafts.models import Draft
+from surfaces.operators.models.operator import Operator
+from surfaces.pauses import services as pause_services
+from surfaces.workers.models import Worker
+from surfaces.workers.status import WorkerGroup, worker_groups
+
+OVERDUE = timedelta(minutes=2)
+OLDEST_SERVER = 140000  # PostgreSQL 14
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check. `advice` is empty when nothing needs to be done."""
+
+    about: str
+    says: str
+    advice: str = ""
+
+    @property
+    def is_well(self) -> bool:
+        return not self.advice
+
+
+def check_up(*, now: datetime) -> Iterator[Finding]:
+    """Yield one finding per check; without a database, only that one."""
+    try:
+        yield _database()
+        tables = _migrations()
+    except DatabaseError as error:
+        first = str(error).strip().splitlines()[0]
+        yield Finding(
+            "database", first, "Start PostgreSQL, or unset DATABASE_URL to use the embedded one."
+        )
+        return
+    yield tables
+    if not tables.is_well:
+        return
+    yield _operators()
+    yield _schedules()
+    yield _queue(now)
+    yield _watcher(now)
+    yield _sender(now)
+    yield from (_workers(group) for group in worker_groups(Worker.objects.all(), now))
+    yield from _accounts()
+    for row in pause_services.live():
+        yield Finding("pause", f"{row}, by {row.by} since {row.since:%d %b %H:%M} UTC")
+
+
+def _database() -> Finding:
+    connection.ensure_connection()
+    version = connection.connection.info.server_version
+    says = f"PostgreSQL {version // 10000}.{version % 10000}"
+    if not settings.ENV.database_url:
+        says += f", embedded, in {settings.DATA_DIR}"
+    advice = "" if version >= OLDEST_SERVER else "Use PostgreSQL 14 or newer."
+    return Finding("database", says, advice)
+
+
+def _migrations() -> Finding:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if plan:
+        return Finding(
+            "tables", f"{len(plan)} migrations are missing", "Apply them: manage.py migrate."
+        )
+    return Finding("tables", "up to date")
+
+
+def _operators() -> Finding:
+    count = Operator.objects.filter(is_active=True).count()
+    if not count:
+        return Finding(
+            "operators",
+            "no active operator: nobody can sign in",
+            "Create one: manage.py createsuperuser.",
+        )
+    return Finding("operators", f"{count} can sign in")
+
+
+def _schedules() -> Finding:
+    missing = set(settings.SCHEDULES) - set(Schedule.objects.values_list("name", flat=True))
+    if missing:
+        return Finding("schedules", f"missing: {', '.join(sorted(missing))}",
+                       "Create them: manage.py sync_schedules.")  # fmt: skip
+    return Finding("schedules", f"all {len(settings.SCHEDULES)} exist")
+
+
+def _queue(now: datetime) -> Finding:
+    if settings.ENV.redis_url:
+        return Finding("queue", "in Redis")
+    oldest = OrmQ.objects.order_by("lock").first()
+    if oldest and oldest.lock and now - oldest.lock > OVERDUE:
+        says = f"{OrmQ.objects.count()} tasks queued, the oldest since {oldest.lock:%H:%M} UTC"
+        return Finding("queue", says, "Start a worker: manage.py qcluster.")
+    return Finding("queue", f"{OrmQ.objects.count()} tasks queued")
+
+
+def _watcher(now: datetime) -> Finding:
+    late = Account.objects.due(now - OVERDUE).count()
+    if late:
+        return Finding(
+            "watcher",
+            f"{late} accounts are overdue for polling",
+            "Start a watcher: manage.py watch.",
+        )
+    return Finding("watcher", "no account is overdue for polling")
+
+
+def _sender(now: datetime) -> Finding:
+    able = Account.objects.able_to_write(now)
+    late = Draft.objects.due(now - OVERDUE).filter(account__in=able).count()
+    if late and not pause_services.live():
+        return Finding("sender", f"{late} approved drafts are overdue",
+                       "Start a sender: manage.py deliver.")  # fmt: skip
+    return Finding("sender", f"{Draft.objects.under_way().count()} drafts being sent")
+
+
+def _workers(group: WorkerGroup) -> Finding:
+    """By the heartbeats that Home shows. None is no fault: commands may run with `--once`."""
+    about = f"{group.kind.label.lower()} processes"
+    if since := group.silent_since:
+        says = (
+            f"{len(group.up)} of {group.of} running, no heartbeat since {since:%d %b %H:%M:%S} UTC"
+        )
+        advice = f"Read its log, then start it again: {group.start}."
+        return Finding(about, says, advice)
+    if not group.of:
+        return Finding(about, "none registered")
+    return Finding(about, f"{len(group.up)} of {group.of} running")
+
+
+def _accounts() -> Iterator[Finding]:
+    for account in Account.objects.select_related("surface"):
+        about = f"account {account.name}"
+        try:
+            has_credential = bool(account.credential) or not account.surface.traits.needs_token
+        except BadCredential as error:
+            yield Finding(about, str(error), "Connect it again with a token.")
+            continue
+        if not has_credential:
+            yield Finding(about, "has no credential", "Connect it again with a token.")
+        elif account.state in {"auth_failed", "suspended", "down"}:
+            yield Finding(about, f"{account.get_state_display()}: {account.state_why}", ADVICE[
+                account.state])  # fmt: skip
+        else:
+            yield Finding(about, f"{account.get_state_display()}, {account.mode}")
+
+
+ADVICE = {
+    "auth_failed": "Connect it again with a new token.",
+    "suspended": "Wait until the suspension ends, or clear the error on the account's page.",
+    "down": "Check the base URL. Polling is retried automatically.",
+}

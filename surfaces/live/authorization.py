@@ -1,0 +1,39 @@
+"""Check that streams belong to signed-in, active operators with an unchanged password."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.utils.crypto import constant_time_compare
+
+from surfaces.operators.models.operator import Operator
+from surfaces.operators.scope import Scope
+
+Place = tuple[int, str]  # (operator, session key)
+
+
+def authorization(places: Iterable[Place], now: datetime) -> dict[Place, Scope]:
+    """The current scope per stream; missing ones must be closed.
+
+    Two queries however many listen, and those of each limited operator's reach.
+    """
+    wanted = set(places)
+    sessions = Session.objects.filter(
+        session_key__in={key for _, key in wanted}, expire_date__gt=now
+    ).in_bulk()
+    operators = Operator.objects.filter(is_active=True).in_bulk({pk for pk, _ in wanted})
+    return {
+        (pk, key): operators[pk].reach
+        for pk, key in wanted
+        if pk in operators and key in sessions and _is_theirs(sessions[key], operators[pk])
+    }
+
+
+def _is_theirs(session: Session, operator: Operator) -> bool:
+    signed = session.get_decoded()
+    return signed.get(SESSION_KEY) == str(operator.pk) and constant_time_compare(
+        signed.get(HASH_SESSION_KEY, ""), operator.get_session_auth_hash()
+    )

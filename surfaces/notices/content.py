@@ -1,0 +1,207 @@
+"""What is said in a mail and in a call: counts and places first, strangers' words marked and short.
+
+A subject holds no stranger's word. A mail speaks the language of who reads it, in their zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db.models import Count
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from surfaces.desk import kinds
+from surfaces.notices.email import Email
+from surfaces.notices.models.notice import Notice, NoticeReason, NoticeState
+from surfaces.notices.models.rule import NoticeDelivery
+from surfaces.operators.models.operator import Operator
+from surfaces.settings import instance
+from surfaces.text.format import one_line
+
+MOST_SHOWN = 20  # things named in one mail; the rest is counted
+EXCERPT = 160  # characters of what a stranger said
+MARKS = str.maketrans("«»", "‹›")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoticeLine:
+    """One notice in words. `quote` is what somebody else wrote."""
+
+    title: str
+    link: str
+    moment: datetime
+    author: str = ""
+    quote: str = ""
+    is_urgent: bool = False
+
+    @property
+    def at(self) -> str:
+        """In the zone that is active: "2026-11-22 14:02 CET"."""
+        return f"{timezone.localtime(self.moment):%Y-%m-%d %H:%M %Z}"
+
+
+# ── one notice ────────────────────────────────────────────────────────────
+
+
+def line_of(notice: Notice, *, base: str = "") -> NoticeLine:
+    """In the language that is active. `base` goes before the link."""
+    is_ours = notice.reason == NoticeReason.HOUSE
+    return NoticeLine(
+        title=title_of(notice),
+        link=base + page_of(notice),
+        moment=notice.moment,
+        author=one_line(notice.author, 60).translate(MARKS),
+        quote="" if is_ours else one_line(str(notice.words), EXCERPT).translate(MARKS),
+        is_urgent=notice.is_urgent,
+    )
+
+
+def title_of(notice: Notice) -> str:
+    """Ours alone, but for the names that operators gave."""
+    place = _place_of(notice)
+    named = {"what": _kind_of(notice), "place": place}
+    match notice.reason:
+        case NoticeReason.WAITS:
+            return _("%(what)s needs attention: %(place)s") % named
+        case NoticeReason.EXPIRES:
+            return _("%(what)s expires: %(place)s") % named
+        case NoticeReason.DOWN:
+            return _("%(place)s is unreachable") % named
+        case NoticeReason.BACK:
+            return _("%(place)s has recovered") % named
+        case NoticeReason.PAUSED:
+            return _("Sending is paused everywhere")
+    return str(notice.words)
+
+
+def _kind_of(notice: Notice) -> str:
+    kind = kinds.called(notice.kind)
+    return str(kind.label) if kind else one_line(notice.kind, 20)
+
+
+def _place_of(notice: Notice) -> str:
+    if notice.account is None:
+        return ""
+    return f"{notice.account.name} ({notice.account.surface.name})"
+
+
+def page_of(notice: Notice) -> str:
+    """Where the thing is looked at."""
+    if notice.desk_item:
+        return reverse("surfaces:desk_item", args=[notice.kind, notice.item_id])
+    if notice.account_id and notice.reason in {NoticeReason.DOWN, NoticeReason.BACK}:
+        return reverse("surfaces:account", args=[notice.account_id])
+    return reverse("surfaces:home")
+
+
+# ── many in one ───────────────────────────────────────────────────────────
+
+
+def mail(delivery: NoticeDelivery, notices: Sequence[Notice], *, now: datetime) -> Email:
+    operator = delivery.rule.operator
+    with _as_they_read(operator):
+        page = settings.COLLOQUY_URL + reverse("surfaces:notice_rules")
+        lines = [line_of(notice, base=settings.COLLOQUY_URL) for notice in notices]
+        shown = {
+            "lines": lines,
+            "house": instance.current().name,
+            "more": delivery.count - len(lines),
+            "is_test": delivery.is_test,
+            "all_page": settings.COLLOQUY_URL + reverse("surfaces:desk"),
+            "settings_page": page,
+            "has_quotes": any(line.quote or line.author for line in lines),
+            "now": now,
+        }
+        return Email(
+            to=operator.email,
+            subject=f"[{instance.current().name}] {_summary(delivery)}",
+            text=render_to_string("surfaces/notices/email.txt", shown),
+            key=str(delivery.key),
+            settings_page=page,
+            host=urlsplit(settings.COLLOQUY_URL).hostname or "localhost",
+        )
+
+
+def body(delivery: NoticeDelivery, notices: Sequence[Notice], *, now: datetime) -> dict[str, Any]:
+    """For programs: names stay English, times are ISO 8601 in UTC."""
+    with translation.override("en"):
+        items = [_item(notice) for notice in notices]
+    data = {
+        "house": instance.current().name,
+        "operator": delivery.rule.operator.username,
+        "is_test": delivery.is_test,
+        "count": delivery.count,
+        "items": items,
+        "desk": settings.COLLOQUY_URL + reverse("surfaces:desk"),
+    }
+    return {"type": "desk.notice", "timestamp": now.isoformat(), "data": data}
+
+
+def _item(notice: Notice) -> dict[str, Any]:
+    line = line_of(notice, base=settings.COLLOQUY_URL)
+    return {
+        "reason": notice.reason,
+        "kind": notice.kind,
+        "id": notice.item_id,
+        "title": line.title,
+        "account": notice.account.name if notice.account else "",
+        "agent": notice.agent,
+        "author": line.author,
+        "excerpt": line.quote,
+        "at": notice.moment.isoformat(),
+        "is_urgent": notice.is_urgent,
+        "url": line.link,
+    }
+
+
+def _summary(delivery: NoticeDelivery) -> str:
+    """ "12 things wait, 2 expire soon"."""
+    if delivery.is_test:
+        return _("Test")
+    ours = Notice.objects.filter(delivery=delivery.pk, state=NoticeState.DUE)
+    found = dict(ours.order_by().values_list("reason").annotate(n=Count("pk")))
+    return ", ".join(_counted(reason, found[reason]) for reason in FIRST if reason in found)
+
+
+def _counted(reason: str, n: int) -> str:
+    match reason:
+        case NoticeReason.EXPIRES:
+            words = ngettext("%(n)d expires soon", "%(n)d expire soon", n)
+        case NoticeReason.DOWN:
+            words = ngettext("%(n)d surface is down", "%(n)d surfaces are down", n)
+        case NoticeReason.WAITS:
+            words = ngettext("%(n)d item needs attention", "%(n)d items need attention", n)
+        case NoticeReason.BACK:
+            words = ngettext("%(n)d surface is back", "%(n)d surfaces are back", n)
+        case NoticeReason.PAUSED:
+            return _("sending is paused")
+        case _:
+            words = ngettext("%(n)d instance alert", "%(n)d instance alerts", n)
+    return words % {"n": n}
+
+
+FIRST = [
+    NoticeReason.EXPIRES,
+    NoticeReason.DOWN,
+    NoticeReason.WAITS,
+    NoticeReason.BACK,
+    NoticeReason.PAUSED,
+    NoticeReason.HOUSE,
+]
+
+
+@contextmanager
+def _as_they_read(operator: Operator) -> Iterator[None]:
+    language = operator.language or instance.current().language
+    with translation.override(language), timezone.override(operator.zone):
+        yield

@@ -1,0 +1,69 @@
+"""Match an event against a notification rule. Pure.
+
+A rule may only narrow what its operator sees, never widen it: reach is asked first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surfaces.desk.models import Risk
+from surfaces.operators.scope import Scope
+
+TROUBLE = "account"  # the desk's kind for accounts that need a person
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoticeEvent:
+    """What happened, as far as it matters for who hears of it."""
+
+    account: int | None = None
+    surface: int | None = None
+    agent: str = ""
+    kind: str = ""
+    risk: int = Risk.LOW
+    desk_item: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoticeFilter:
+    """What one rule asks for. Empty is no limit."""
+
+    hears_items: bool = True
+    hears_down: bool = False
+    kinds: frozenset[str] = frozenset()
+    surfaces: frozenset[int] = frozenset()
+    agents: frozenset[str] = frozenset()
+    min_risk: int = Risk.LOW
+    from_item: int = 0
+
+
+def wants_item(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
+    """Whether a thing that began to wait is told."""
+    if not wish.hears_items or thing.desk_item <= wish.from_item:
+        return False
+    # Who hears of outages hears of a troubled account there, with its end.
+    if thing.kind == TROUBLE and wish.hears_down:
+        return False
+    return fits_item(wish, reach, thing)
+
+
+def fits_item(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
+    """Whether it is within reach and within the rule's own limits."""
+    return (
+        fits_place(wish, reach, thing)
+        and (not wish.kinds or thing.kind in wish.kinds)
+        and (not wish.agents or thing.agent in wish.agents)
+        and thing.risk >= wish.min_risk
+    )
+
+
+def fits_place(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
+    """For what concerns an account as a whole."""
+    return reach.allows(thing.account, thing.agent) and (
+        not wish.surfaces or thing.surface in wish.surfaces
+    )
+
+
+def is_urgent(risk: int) -> bool:
+    return risk >= Risk.HIGH

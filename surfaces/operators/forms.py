@@ -1,0 +1,175 @@
+"""Forms of operators, profile, two-factor authentication and API keys."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.contrib.auth.forms import PasswordChangeForm
+from django.forms.utils import flatatt
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from surfaces.accounts.models.surface import Surface
+from surfaces.operators.models.api_key import KeyScope
+from surfaces.operators.models.operator import Operator, Role
+from surfaces.operators.services import agent_choices
+from surfaces.web.forms import HANDLE_ATTRS, StyledForm
+
+
+class CodeForm(StyledForm, forms.Form):
+    """Six digits, or a recovery code; whether it is right is asked where it is taken."""
+
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=40,
+        help_text=_("Six digits. They change every 30 s."),
+        widget=forms.TextInput(
+            attrs={
+                **HANDLE_ATTRS,
+                "autocomplete": "one-time-code",
+                "inputmode": "numeric",
+                "class": "input n",
+            }
+        ),
+    )
+
+
+class ReauthenticateForm(StyledForm, forms.Form):
+    """The password once more, before something that weakens the door."""
+
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+
+class PasswordForm(StyledForm, PasswordChangeForm):
+    """The old one once, the new one twice."""
+
+
+@cache
+def zones() -> list[tuple[str, str]]:
+    return [(zone, zone.replace("_", " ")) for zone in sorted(available_timezones())]
+
+
+class ZoneSelect(forms.Select):
+    """Six hundred choices in one piece: a template for each would cost as much as three pages."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        options = "".join(
+            f'<option value="{zone}"{" selected" if zone == value else ""}>{words}</option>'
+            for zone, words in zones()
+        )
+        given = flatatt(self.build_attrs(self.attrs, attrs))
+        return format_html('<select name="{}"{}>{}</select>', name, given, SafeString(options))
+
+
+class ProfileForm(StyledForm, forms.ModelForm):  # type: ignore[type-arg]
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"),
+        choices=zones,
+        help_text=_("Every time on every page is shown in it."),
+        widget=ZoneSelect,
+    )
+
+    class Meta:
+        model = Operator
+        fields = ["first_name", "last_name", "email", "language", "time_zone"]
+        labels = {"language": _("Language")}
+        help_texts = {"language": _("Language of all pages, for you only.")}
+
+
+class LimitsForm(StyledForm, forms.Form):
+    """Some surfaces, some agents. Nothing chosen is no limit."""
+
+    surfaces = forms.MultipleChoiceField(
+        label=_("Only these surfaces"),
+        required=False,
+        help_text=_("If none is selected: all surfaces."),
+        widget=forms.CheckboxSelectMultiple,
+    )
+    agents = forms.MultipleChoiceField(
+        label=_("Only these agents"),
+        required=False,
+        help_text=_(
+            "If none is selected: all agents. Otherwise only accounts assigned to these agents."
+        ),
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        places = Surface.objects.order_by("name").values_list("slug", "name")
+        for name, choices in (("surfaces", list(places)), ("agents", agent_choices())):
+            field = self.fields[name]
+            field.choices = choices  # type: ignore[attr-defined]
+
+
+class RoleForm(LimitsForm):
+    """What somebody may, and on what."""
+
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, widget=forms.RadioSelect)
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    field_order = ["role", "surfaces", "agents"]
+
+
+class OperatorForm(RoleForm):
+    """Somebody new."""
+
+    username = forms.CharField(
+        label=_("Username"),
+        max_length=150,
+        help_text=_("Letters, digits and @ . + - _"),
+        widget=forms.TextInput(attrs=HANDLE_ATTRS),
+    )
+    name = forms.CharField(label=_("Name"), required=False, max_length=150)
+    email = forms.EmailField(
+        label=_("Email"), required=False, help_text=_("Used for notifications.")
+    )
+
+    field_order = ["username", "name", "email", "role", "surfaces", "agents"]
+
+
+DAYS = [(30, _("30 days")), (90, _("90 days")), (365, _("1 year")), (0, _("never"))]
+
+
+class ApiKeyForm(LimitsForm):
+    """A key for a program."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=80, help_text=_("The client that uses this key.")
+    )
+    owner = forms.ChoiceField(
+        label=_("Owner"), help_text=_("The key never has more access than its owner.")
+    )
+    scope = forms.ChoiceField(
+        label=_("Scope"),
+        choices=KeyScope.choices,
+        initial=KeyScope.READ,
+        widget=forms.RadioSelect,
+    )
+    days = forms.TypedChoiceField(label=_("Expires"), choices=DAYS, coerce=int, initial=90)
+
+    field_order = ["name", "owner", "scope", "days", "surfaces", "agents"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = Operator.objects.filter(is_active=True).order_by("username")
+        owners = [
+            (_("Operators"), [(f"operator:{one.pk}", one.name) for one in people]),
+            (_("Agents"), [(f"agent:{slug}", name) for slug, name in agent_choices()]),
+        ]
+        self.fields["owner"].choices = owners  # type: ignore[attr-defined]
+
+    def owned(self) -> tuple[Operator | None, str]:
+        """The operator, or the agent's slug."""
+        kind, _kind, key = str(self.cleaned_data["owner"]).partition(":")
+        if kind == "agent":
+            return None, key
+        return Operator.objects.filter(pk=int(key)).first(), ""

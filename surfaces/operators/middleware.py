@@ -1,0 +1,88 @@
+"""Activate the time zone and language of the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import Resolver404, resolve, reverse
+from django.utils import timezone, translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
+from django_htmx.http import HttpResponseClientRedirect
+
+from surfaces.settings import instance
+
+Respond = Callable[[HttpRequest], HttpResponse]
+
+
+STAYS_OPEN = {"surfaces:password", "surfaces:sign_out", "surfaces:sign_in", "surfaces:healthz"}
+
+
+def require_password_change(respond: Respond) -> Respond:
+    """Redirect to the password page until a one-time password is changed."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        user = request.user
+        if not (user.is_authenticated and user.owes_password) or _stays_open(request.path):
+            return respond(request)
+        place = reverse("surfaces:password")
+        if request.headers.get("HX-Request"):
+            return HttpResponseClientRedirect(place)
+        return redirect(place)
+
+    return middleware
+
+
+def _stays_open(path: str) -> bool:
+    try:
+        return resolve(path).view_name in STAYS_OPEN
+    except Resolver404:
+        return False
+
+
+def activate_time_zone(respond: Respond) -> Respond:
+    """Activate the operator's time zone for this one request."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        user = request.user
+        if not user.is_authenticated:
+            return respond(request)
+        with timezone.override(user.zone):
+            return respond(request)
+
+    return middleware
+
+
+def activate_language(respond: Respond) -> Respond:
+    """Activate the language somebody chose, or else the one the browser asks for."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        language = language_of(request)
+        with translation.override(language):
+            request.LANGUAGE_CODE = language
+            response = respond(request)
+        patch_vary_headers(response, ("Accept-Language",))
+        response.headers.setdefault("Content-Language", language)
+        return response
+
+    return middleware
+
+
+def language_of(request: HttpRequest) -> str:
+    """What the operator set; else the browser's first that we know; else the house's."""
+    user = request.user
+    chosen = user.language if user.is_authenticated else ""
+    return chosen or _asked(request.headers.get("Accept-Language", ""))
+
+
+def _asked(header: str) -> str:
+    """The house's stands in for languages we do not know. A program asks for none: English."""
+    for code, _ in parse_accept_lang_header(header):
+        try:
+            return translation.get_supported_language_variant(code)
+        except LookupError:
+            continue
+    return instance.current().language if header else settings.LANGUAGE_CODE

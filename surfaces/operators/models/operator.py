@@ -1,0 +1,169 @@
+"""Operator: a person who signs in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any, ClassVar
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import OuterRef, Q, QuerySet
+from django.utils.translation import gettext_lazy as _lazy
+
+from surfaces.accounts.models.account import Account, AccountQuerySet
+from surfaces.accounts.models.surface import Surface
+from surfaces.extension_points import agent_scope
+from surfaces.model_fields import CheckedCharField
+from surfaces.operators.scope import UNRESTRICTED, Scope
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer", _lazy("Viewer: reads everything, decides nothing")
+    MODERATOR = "moderator", _lazy("Moderator: decides on comments and drafts, pauses")
+    ADMIN = "admin", _lazy("Admin: also connects accounts and manages operators")
+
+
+class OperatorLanguage(models.TextChoices):
+    BROWSER = "", _lazy("As the browser asks")
+    ENGLISH = "en", "English"
+    CHINESE = "zh-hans", "简体中文"
+
+
+def check_zone(name: str) -> None:
+    if name not in available_timezones():
+        raise ValidationError(
+            _lazy("%(name)s is not a time zone; try Europe/Berlin or Asia/Shanghai."),
+            params={"name": name},
+        )
+
+
+class OperatorManager(UserManager["Operator"]):
+    use_in_migrations = False
+
+    def get_queryset(self) -> QuerySet[Operator]:
+        """With the surfaces of the limits, so that a page need not ask for them again."""
+        limits = Operator.surfaces.through.objects.filter(operator=OuterRef("pk")).order_by()
+        return super().get_queryset().annotate(limit_ids=ArraySubquery(limits.values("surface")))
+
+    def create_superuser(self, *args: Any, **facts: Any) -> Operator:
+        """Who may do everything in Django is an administrator here, too."""
+        return super().create_superuser(*args, **{"role": Role.ADMIN, **facts})
+
+
+class Operator(AbstractUser):
+    """Somebody with a role. The role decides; Django's own permissions follow it."""
+
+    role = models.CharField(max_length=12, choices=Role, default=Role.VIEWER)
+    time_zone = CheckedCharField(max_length=64, default="UTC", validators=[check_zone])
+    has_first_password = models.BooleanField(
+        default=False, help_text="Still signs in with the password printed at the first start."
+    )
+
+    first_run_is_over = models.BooleanField(
+        default=False, help_text="Put the list of first steps away."
+    )
+
+    language = models.CharField(max_length=8, choices=OperatorLanguage, default="", blank=True)
+    # Limits. Empty is every one; who manages sees everything, whatever stands here.
+    surfaces = models.ManyToManyField(Surface, related_name="+", blank=True)
+    agents = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+
+    owes_password = models.BooleanField(
+        default=False, help_text="Was handed a password; nothing opens before it is changed."
+    )
+    sign_outs = models.PositiveIntegerField(default=0, editable=False)  # of every browser at once
+    # The second factor. On since when; never shown again once it is on.
+    sealed_totp = models.BinaryField(default=b"", editable=False)
+    totp_since = models.DateTimeField(null=True, blank=True, editable=False)
+    totp_step = models.BigIntegerField(default=0, editable=False)  # of the last code taken
+
+    objects: ClassVar[OperatorManager] = OperatorManager()
+
+    class Meta(AbstractUser.Meta):
+        verbose_name = "operator"
+        constraints = [
+            models.CheckConstraint(
+                name="operator_role_is_known", condition=Q(role__in=Role.values)
+            ),
+            models.CheckConstraint(
+                name="operator_language_is_known", condition=Q(language__in=OperatorLanguage.values)
+            ),
+        ]
+
+    @property
+    def name(self) -> str:
+        return self.get_full_name() or self.username
+
+    @property
+    def actor(self) -> str:
+        """Name in the audit log."""
+        return f"operator:{self.username}"
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
+
+    @property
+    def may_decide(self) -> bool:
+        return self.is_superuser or self.role in {Role.MODERATOR, Role.ADMIN}
+
+    @property
+    def may_manage(self) -> bool:
+        return self.is_superuser or self.role == Role.ADMIN
+
+    @property
+    def has_two_factor(self) -> bool:
+        return self.totp_since is not None
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Differs after a new password, as Django has it, and after a sign-out everywhere."""
+        whole: str = super()._get_session_auth_hash(secret)  # type: ignore[misc]
+        return f"{whole}.{self.sign_outs}" if self.sign_outs else whole
+
+    @cached_property
+    def accounts_seen(self) -> list[Account] | None:
+        """Accounts within the limits, with their surfaces; None is all of them. One query.
+
+        The frame of every page shows them, so limits cost a page nothing.
+        """
+        if self.may_manage:
+            return None
+        places: list[int] | None = getattr(self, "limit_ids", None)
+        if places is None:  # just made, not read
+            places = list(self.surfaces.values_list("pk", flat=True))
+        rows = accounts_within(places, self.agents)
+        return None if rows is None else list(rows.select_related("surface"))
+
+    @cached_property
+    def reach(self) -> Scope:
+        """What this operator may see. Administrators see everything."""
+        if self.accounts_seen is None:
+            return UNRESTRICTED
+        accounts = frozenset(account.pk for account in self.accounts_seen)
+        return Scope(accounts=accounts, agents=frozenset(self.agents) or None)
+
+
+def accounts_within(surfaces: Collection[int], agents: Collection[str]) -> AccountQuerySet | None:
+    """Accounts on these surfaces where these agents may speak. Empty is no limit; None is all."""
+    if not surfaces and not agents:
+        return None
+    rows = Account.objects.all()
+    if surfaces:
+        rows = rows.filter(surface__in=surfaces)
+    if agents:
+        # Who speaks where is told by the floor above.
+        rows = rows.filter(pk__in=agent_scope().accounts_of(agents))
+    return rows
+
+
+def scope_of(surfaces: Collection[int], agents: Collection[str]) -> Scope:
+    rows = accounts_within(surfaces, agents)
+    if rows is None:
+        return UNRESTRICTED
+    found = rows.order_by().values_list("pk", flat=True)
+    return Scope(accounts=frozenset(found), agents=frozenset(agents) or None)

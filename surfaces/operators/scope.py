@@ -1,0 +1,51 @@
+"""Scope: the accounts and agents that an operator or key may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.db.models import Q, QuerySet
+
+Kind = TypeVar("Kind")
+Rows = TypeVar("Rows", bound="QuerySet[Any]")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """None is every one of them. What was written by hand belongs to no agent."""
+
+    accounts: frozenset[int] | None = None
+    agents: frozenset[str] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        return self.accounts is None and self.agents is None
+
+    def __and__(self, other: Scope) -> Scope:
+        """Only what both reach."""
+        return Scope(
+            accounts=_both(self.accounts, other.accounts), agents=_both(self.agents, other.agents)
+        )
+
+    def narrow(self, rows: Rows, *, account: str = "account", agent: str = "agent") -> Rows:
+        """Only the rows within reach. "" for a name: rows of this kind have no such column."""
+        if self.accounts is not None and account:
+            rows = rows.filter(Q(**{f"{account}__in": sorted(self.accounts)}))
+        if self.agents is not None and agent:
+            rows = rows.filter(Q(**{f"{agent}__in": ["", *sorted(self.agents)]}))
+        return rows
+
+    def allows(self, account_id: int | None, agent: str = "") -> bool:
+        """Whether one row is within reach; None for what stands on no account."""
+        is_here = self.accounts is None or account_id is None or account_id in self.accounts
+        return is_here and (self.agents is None or not agent or agent in self.agents)
+
+
+def _both(one: frozenset[Kind] | None, other: frozenset[Kind] | None) -> frozenset[Kind] | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+UNRESTRICTED = Scope()

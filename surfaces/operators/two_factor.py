@@ -1,0 +1,165 @@
+"""The second factor: six digits from an app, or a recovery code for who lost it.
+
+A code is taken once. The secret is kept encrypted, recovery codes as digests.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import secrets
+from datetime import datetime
+from typing import Any
+
+import pyotp
+import segno
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _lazy
+
+from surfaces import crypto
+from surfaces.audit.models import AuditEvent
+from surfaces.errors import BadInput, NotAllowed
+from surfaces.operators.models.operator import Operator
+from surfaces.operators.models.recovery_code import RecoveryCode, digest_of
+
+ISSUER = "Colloquy"
+STEP = 30  # seconds that one code holds
+SLACK = 1  # steps before and after ours that are taken: clocks differ
+CODES = 10
+BYTES = 10  # of a recovery code: 80 bits, 16 letters
+WRONG = _lazy("The code is wrong or was used before. Enter the one your app shows now.")
+
+
+def new_secret() -> str:
+    return pyotp.random_base32()
+
+
+def provisioning_uri(operator: Operator, secret: str) -> str:
+    """What an app reads from the picture."""
+    return pyotp.TOTP(secret).provisioning_uri(name=operator.username, issuer_name=ISSUER)
+
+
+def qr_code(uri: str) -> tuple[int, str]:
+    """The QR code of it: its width in modules with the margin, and the path of the dark ones."""
+    rows = list(segno.make(uri, error="m", micro=False).matrix_iter(border=4))
+    dark = [f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, bit in enumerate(row) if bit]
+    return len(rows), "".join(dark)
+
+
+@transaction.atomic
+def switch_on(operator: Operator, secret: str, code: str, *, now: datetime) -> list[str]:
+    """Ask for codes from now on. Return the recovery codes, in the clear this once."""
+    row = _locked(operator)
+    if row.has_two_factor:
+        raise NotAllowed(_lazy("The second factor is on already. Switch it off to begin anew."))
+    step = _step_of(secret, code, now)
+    if step is None:
+        raise BadInput(
+            _lazy("%(wrong)s If it is right, look at the clock of your phone."), wrong=WRONG
+        )
+    _write(
+        operator,
+        sealed_totp=crypto.encrypt(secret),
+        totp_since=now,
+        totp_step=step,
+        sign_outs=row.sign_outs + 1,  # browsers that came in without a code go out
+    )
+    codes = _fresh_codes(operator)
+    _record("operator.two_factor_on", operator, by=operator.actor)
+    return codes
+
+
+@transaction.atomic
+def switch_off(operator: Operator, *, by: str) -> None:
+    if not _locked(operator).has_two_factor:
+        raise NotAllowed(_lazy("The second factor is off already."))
+    _write(operator, sealed_totp=b"", totp_since=None, totp_step=0)
+    RecoveryCode.objects.filter(operator=operator).delete()
+    _record("operator.two_factor_off", operator, by=by)
+
+
+@transaction.atomic
+def renew_codes(operator: Operator) -> list[str]:
+    """Make ten new recovery codes; the old ones open nothing any more."""
+    if not _locked(operator).has_two_factor:
+        raise NotAllowed(_lazy("The second factor is off, so there is nothing to recover."))
+    codes = _fresh_codes(operator)
+    _record("operator.recovery_codes_renewed", operator, by=operator.actor)
+    return codes
+
+
+def codes_left(operator: Operator) -> int:
+    return RecoveryCode.objects.filter(operator=operator, used_at=None).count()
+
+
+@transaction.atomic
+def verify_code(operator: Operator, code: str, *, now: datetime) -> None:
+    """Take a code, once. `BadInput`: it is none, or was taken before."""
+    plain = "".join(code.split())
+    row = _locked(operator)
+    if not row.has_two_factor:
+        return
+    if len(plain) != 6:
+        return _take_recovery(operator, plain, now)
+    step = _step_of(_secret(row), plain, now)
+    # A code that was taken is worth nothing, and neither is an earlier one.
+    if step is None or step <= row.totp_step:
+        raise BadInput(WRONG)
+    _write(operator, totp_step=step)
+
+
+def _take_recovery(operator: Operator, code: str, now: datetime) -> None:
+    rows = RecoveryCode.objects.filter(operator=operator, digest=digest_of(code), used_at=None)
+    if not rows.update(used_at=now):
+        raise BadInput(WRONG)
+    left = codes_left(operator)
+    _record("operator.used_recovery_code", operator, by=operator.actor, left=left)
+
+
+def _step_of(secret: str, code: str, now: datetime) -> int | None:
+    """Which step this is the code of, if it is near. Each is compared, whatever fits."""
+    totp, here = pyotp.TOTP(secret), int(now.timestamp()) // STEP
+    near = range(here - SLACK, here + SLACK + 1)
+    given = "".join(code.split()).encode()
+    fits = [step for step in near if hmac.compare_digest(totp.generate_otp(step).encode(), given)]
+    return max(fits, default=None)
+
+
+def _secret(row: Operator) -> str:
+    try:
+        return crypto.decrypt(row.sealed_totp)
+    except crypto.InvalidToken as error:
+        raise NotAllowed(
+            _lazy(
+                "The second factor cannot be read with the keys we have. Use a recovery code, "
+                "or ask an administrator to switch it off."
+            )
+        ) from error
+
+
+def _fresh_codes(operator: Operator) -> list[str]:
+    RecoveryCode.objects.filter(operator=operator).delete()
+    codes = [_recovery_code() for _ in range(CODES)]
+    rows = [RecoveryCode(operator=operator, digest=digest_of(code)) for code in codes]
+    RecoveryCode.objects.bulk_create(rows)
+    return codes
+
+
+def _recovery_code() -> str:
+    """Sixteen letters and figures in groups, e.g. mfra-ggzd-fmzt-qn3x."""
+    plain = base64.b32encode(secrets.token_bytes(BYTES)).decode().lower()
+    return "-".join(plain[at : at + 4] for at in range(0, len(plain), 4))
+
+
+def _locked(operator: Operator) -> Operator:
+    return Operator.objects.select_for_update().get(pk=operator.pk)
+
+
+def _write(operator: Operator, **facts: object) -> None:
+    Operator.objects.filter(pk=operator.pk).update(**facts)
+    for name, value in facts.items():
+        setattr(operator, name, value)
+
+
+def _record(action: str, operator: Operator, *, by: str, **facts: Any) -> None:
+    AuditEvent.objects.record(action, actor=by, subject=operator, **facts)

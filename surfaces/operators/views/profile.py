@@ -1,0 +1,46 @@
+"""The operator's own profile and password."""
+
+from __future__ import annotations
+
+from django.contrib.auth import update_session_auth_hash
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from surfaces.operators import forms as operator_forms
+from surfaces.operators import sign_in as operator_sign_in
+from surfaces.web import toasts
+from surfaces.web.requests import OperatorRequest
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def password(request: OperatorRequest) -> HttpResponse:
+    form = operator_forms.PasswordForm(request.user, request.POST or None)
+    if not form.is_valid():
+        status = 422 if form.is_bound else 200
+        return render(request, "surfaces/operators/password.html", {"form": form}, status=status)
+    operator_sign_in.change_password(request.user, form.cleaned_data["new_password1"])
+    update_session_auth_hash(request, request.user)
+    toasts.show_toast(request, _("Password changed. Other browsers are signed out."))
+    return redirect("surfaces:home")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def profile(request: OperatorRequest) -> HttpResponse:
+    form = operator_forms.ProfileForm(request.POST or None, instance=request.user)
+    if form.is_bound and form.is_valid():
+        request.user.save(update_fields=form.changed_data)
+        toasts.show_toast(
+            request,
+            _("Saved. Times are shown in %(time_zone)s.") % {"time_zone": request.user.time_zone},
+        )
+        return redirect("surfaces:profile")
+    status = 422 if form.is_bound else 200
+    if form.is_bound:
+        request.user.refresh_from_db()  # the frame shows who is signed in, not who was typed
+    shown = {"form": form, "now": timezone.now()}
+    return render(request, "surfaces/operators/profile.html", shown, status=status)

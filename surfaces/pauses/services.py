@@ -1,0 +1,90 @@
+"""Pause and resume sending.
+
+A pause is a row. Delivery checks it in the statement that marks a delivery as begun.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _lazy
+
+from surfaces.accounts.models.account import Account
+from surfaces.accounts.models.surface import Surface
+from surfaces.audit.models import AuditEvent, AuditSubject
+from surfaces.errors import BadInput, NotAllowed
+from surfaces.pauses.models import Pause, PauseScope
+from surfaces.text.reasons import StoredReason
+
+
+def pause(
+    scope: str, subject: str = "", *, why: str | StoredReason, by: str, now: datetime
+) -> Pause:
+    """Pause, or return the pause that is already on."""
+    scope, subject = _checked(scope, subject)
+    try:
+        with transaction.atomic():
+            row = Pause.objects.create(scope=scope, subject=subject, why=why, by=by, since=now)
+            _record("sending.paused", scope, subject, by=by, why=why)
+    except IntegrityError:
+        return Pause.objects.live().get(scope=scope, subject=subject)
+    return row
+
+
+@transaction.atomic
+def resume(scope: str, subject: str = "", *, by: str, now: datetime) -> None:
+    """End a pause, or say that there is none."""
+    scope, subject = _checked(scope, subject)
+    ended = Pause.objects.live().filter(scope=scope, subject=subject)
+    if not ended.update(ended_at=now, ended_by=by):
+        what = f"{PauseScope(scope).label} {subject}".strip()
+        raise NotAllowed(_lazy("%(what)s is not paused."), what=what)
+    if scope == PauseScope.ACCOUNT:
+        Account.objects.filter(name=subject).update(challenges_failed=0)
+    _record("sending.resumed", scope, subject, by=by)
+
+
+def _record(
+    action: str, scope: PauseScope, subject: str, *, by: str, why: str | StoredReason = ""
+) -> None:
+    about = AuditSubject(f"{scope}:{subject}")
+    if scope == PauseScope.ACCOUNT:
+        about = about._replace(account=Account.objects.get(name=subject).pk)
+    elif scope == PauseScope.AGENT:
+        about = about._replace(agent=subject)
+    AuditEvent.objects.record(action, actor=by, subject=about, why=why)
+
+
+def live() -> list[Pause]:
+    return list(Pause.objects.live())
+
+
+def reasons(account: Account, agent: str = "") -> list[Pause]:
+    """All pauses that apply to `agent` and `account`."""
+    found = Pause.objects.over(surface=account.surface.slug, account=account.name, agent=agent)
+    return list(found)
+
+
+def _checked(scope: str, subject: str) -> tuple[PauseScope, str]:
+    if scope not in PauseScope.values:
+        raise BadInput(
+            _lazy("Pause all, a surface, an account or an agent; %(scope)s is none of them."),
+            scope=repr(scope),
+        )
+    scope = PauseScope(scope)
+    if scope == PauseScope.ALL:
+        return scope, ""
+    if not subject:
+        raise BadInput(_lazy("Say which %(value)s is meant."), value=scope.label)
+    if scope == PauseScope.SURFACE and not Surface.objects.filter(slug=subject).exists():
+        raise BadInput(
+            _lazy("There is no surface %(subject)s. See the Surfaces page for the names."),
+            subject=subject,
+        )
+    if scope == PauseScope.ACCOUNT and not Account.objects.filter(name=subject).exists():
+        raise BadInput(
+            _lazy("There is no account %(subject)s. See the Surfaces page for the names."),
+            subject=subject,
+        )
+    return scope, subject[:120]

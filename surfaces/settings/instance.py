@@ -1,0 +1,26 @@
+"""The settings of this installation: one row, with the defaults until somebody changes it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from surfaces.settings.changes import Values
+from surfaces.settings.models import InstanceSettings
+from surfaces.settings.services import SettingsSpec, register
+
+
+@register(InstanceSettings)
+class InstanceSpec(SettingsSpec[InstanceSettings]):
+    action = "house.changed"
+    fields = (
+        "name", "language", "undo_seconds", "drafts_wait_hours", "suspect_from", "spam_from",
+    )  # fmt: skip
+    is_singleton = True
+
+    def write(self, row: InstanceSettings, new: Values, *, by: str, now: datetime) -> None:
+        super().write(row, {**new, "updated_at": now, "updated_by": by}, by=by, now=now)
+
+
+def current() -> InstanceSettings:
+    """The settings as they are; the defaults, unsaved, where nobody changed anything yet."""
+    return InstanceSettings.objects.filter(pk=1).first() or InstanceSettings(pk=1)

@@ -1,0 +1,209 @@
+"""Change settings and undo a change: the same two functions for every kind of row.
+
+Each noun registers a `SettingsSpec` for its model. A change runs under the lock of its row, is
+checked as a whole and written as one audit event that holds each value before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.utils.translation import gettext_lazy as _
+
+from surfaces.audit.models import AuditEvent, AuditQuerySet, name_of
+from surfaces.errors import BadInput, NotAllowed, StaleState
+from surfaces.settings.changes import Pairs, Values, changed_since, merge, pairs_of, to_json
+from surfaces.settings.fields import Column, field_of
+from surfaces.text.reasons import StoredReason
+
+Row = TypeVar("Row", bound=models.Model)
+Spec = TypeVar("Spec", bound="SettingsSpec[Any]")
+
+
+class ChangedMeanwhile(StaleState):
+    """Somebody else changed `fields` since the person looked."""
+
+    def __init__(
+        self,
+        fields: Iterable[str],
+        message: object = _("Somebody changed this since you opened it: %(fields)s. Look again."),
+    ) -> None:
+        self.fields = tuple(fields)
+        super().__init__(message, fields=", ".join(name.replace("_", " ") for name in self.fields))
+
+
+@dataclass(frozen=True, slots=True)
+class SavedChange:
+    """What one save changed: nothing, or the values of one audit event."""
+
+    pairs: Pairs
+    event_id: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+
+# ── what can be set of a kind of row ──────────────────────────────────────
+
+
+class SettingsSpec(Generic[Row]):
+    """What can be set of a row. As it stands: columns of the row, named in `fields`."""
+
+    model: type[Row]
+    action: str
+    fields: tuple[str, ...]
+    is_singleton = False  # one row, made when it is changed first
+
+    def knows(self, name: str) -> bool:
+        return name in self.fields
+
+    def column(self, name: str) -> Column:
+        return field_of(self.model, name)
+
+    def lock(self, row: Row) -> Row:
+        rows = self.model._default_manager
+        if self.is_singleton:
+            rows.bulk_create([self.model(pk=row.pk)], ignore_conflicts=True)
+        return rows.select_for_update().get(pk=row.pk)
+
+    def read(self, row: Row) -> dict[str, Any]:
+        return {name: getattr(row, name) for name in self.fields}
+
+    def clean(self, row: Row, name: str, value: Any) -> Any:
+        return self.column(name).clean(value, None)
+
+    def same(self, one: Any, other: Any) -> bool:
+        return bool(one == other)
+
+    def check(self, row: Row, new: Values) -> None:
+        """Rules between values, as the database has them."""
+        for name, value in new.items():
+            setattr(row, name, value)
+        row.validate_constraints()
+
+    def write(self, row: Row, new: Values, *, by: str, now: datetime) -> None:
+        self.model._default_manager.filter(pk=row.pk).update(**new)
+
+    def subject(self, row: Row) -> models.Model:
+        """The row that the audit event is about."""
+        return row
+
+    def facts(self, row: Row) -> dict[str, Any]:
+        """What an event says besides the values, if its subject does not name the row."""
+        return {}
+
+
+_specs: dict[type[models.Model], SettingsSpec[Any]] = {}
+
+
+def register(model: type[models.Model]) -> Callable[[type[Spec]], type[Spec]]:
+    """Say what can be set of the rows of `model`."""
+
+    def add(spec: type[Spec]) -> type[Spec]:
+        spec.model = model
+        _specs[model] = spec()
+        return spec
+
+    return add
+
+
+def spec_of(row: Row) -> SettingsSpec[Row]:
+    return _specs[type(row)]
+
+
+def values_of(row: models.Model) -> dict[str, Any]:
+    """Everything that can be set of a row, as it is."""
+    return spec_of(row).read(row)
+
+
+# ── change and undo ───────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def change(
+    row: Row,
+    values: Values,
+    *,
+    by: str,
+    now: datetime,
+    seen: Mapping[str, str] | None = None,
+    why: str | StoredReason = "",
+    undoes: int | None = None,
+) -> SavedChange:
+    """Change what is different. `seen`: the marks of the values the person had before them.
+
+    A value that somebody else changed meanwhile, and this person too, is refused; the others
+    are merged.
+    """
+    spec = spec_of(row)
+    held = spec.lock(row)
+    before = spec.read(held)
+    if unknown := sorted(name for name in values if not spec.knows(name)):
+        raise BadInput(_("There is no setting %(names)s."), names=", ".join(unknown))
+    wanted, conflicts = merge(before, values, seen)
+    if conflicts:
+        raise ChangedMeanwhile(conflicts)
+    new = {name: _clean(spec, held, name, value) for name, value in wanted.items()}
+    new = {name: value for name, value in new.items() if not spec.same(before.get(name), value)}
+    if not new:
+        return SavedChange({})
+    with _as_bad_input():
+        spec.check(held, new)
+    spec.write(held, new, by=by, now=now)
+    pairs = {name: [to_json(before.get(name)), to_json(value)] for name, value in new.items()}
+    facts = {**spec.facts(held), **({"undoes": undoes} if undoes else {}), **pairs}
+    event = AuditEvent.objects.record(
+        spec.action, actor=by, subject=spec.subject(held), why=why, **facts
+    )
+    row.refresh_from_db()
+    return SavedChange(pairs, event.pk)
+
+
+def _clean(spec: SettingsSpec[Row], row: Row, name: str, value: Any) -> Any:
+    with _as_bad_input(name.replace("_", " ").capitalize()):
+        return spec.clean(row, name, value)
+
+
+@contextmanager
+def _as_bad_input(label: str = "") -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        why = " ".join(error.messages)
+        raise BadInput("%(why)s", why=f"{label}: {why}" if label else why) from error
+
+
+def events_of(row: models.Model) -> AuditQuerySet:
+    """The changes of a row's settings, oldest first."""
+    spec = spec_of(row)
+    events = AuditEvent.objects.about(spec.subject(row)).called(spec.action).order_by("id")
+    facts = spec.facts(row)
+    return events.filter(facts__contains=facts) if facts else events
+
+
+def can_undo(row: models.Model, event: AuditEvent) -> bool:
+    """Whether an event is a change of this row, and all of its values can be set back."""
+    spec = spec_of(row)
+    is_its = (event.action, event.subject) == (spec.action, name_of(spec.subject(row)))
+    is_its = is_its and spec.facts(row).items() <= event.facts.items()
+    pairs = pairs_of(event.facts)
+    return is_its and bool(pairs) and all(map(spec.knows, pairs))
+
+
+@transaction.atomic
+def undo(row: Row, event: AuditEvent, *, by: str, now: datetime) -> SavedChange:
+    """Set back what one change did, unless one of its values was changed again since."""
+    if not can_undo(row, event):
+        raise NotAllowed(_("This change cannot be undone here. Set the values by hand."))
+    held = spec_of(row).lock(row)
+    pairs = pairs_of(event.facts)
+    if moved := changed_since(pairs, values_of(held)):
+        raise ChangedMeanwhile(moved, _("Changed again since: %(fields)s. Set the value by hand."))
+    before = {name: value for name, (value, _after) in pairs.items()}
+    return change(row, before, by=by, now=now, undoes=event.pk)

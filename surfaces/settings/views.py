@@ -1,0 +1,28 @@
+"""The index of settings, and the settings of this installation."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from surfaces.extension_points import extensions
+from surfaces.settings.form_views import SettingsPage
+from surfaces.settings.forms import InstanceForm
+from surfaces.settings.instance import current
+from surfaces.web.requests import OperatorRequest
+
+PAGE = SettingsPage(
+    form=InstanceForm,
+    template="surfaces/settings/instance.html",
+    name="surfaces:house_settings",
+    undo_name="surfaces:undo_house",
+)
+
+house_settings, undo_house = PAGE.views(lambda _request: current())
+
+
+@require_safe
+def settings(request: OperatorRequest) -> HttpResponse:
+    links = [link for found in extensions() for link in found.settings_links]
+    return render(request, "surfaces/settings/index.html", {"house": current(), "links": links})

@@ -1,0 +1,181 @@
+"""The words operators taught: list them with what they say, forget one, and take that back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, log
+
+from django.db import transaction
+from django.db.models import F, FloatField, Q, Value
+from django.db.models.functions import Cast
+from django.db.models.lookups import GreaterThanOrEqual
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from surfaces.audit.models import AuditEvent
+from surfaces.errors import NotAllowed
+from surfaces.spam import scoring
+from surfaces.spam.models import SpamToken, SpamTokenQuerySet
+from surfaces.web.pagination import Keyset, KeysetPage, paginate_forward
+
+LONGEST = 200
+MOST_SEEN_FIRST = Keyset(("-seen", int), ("token", str))
+FEWEST = scoring.FEWEST_TAUGHT  # messages of each kind, before words count
+SIDES = ("spam", "clean", "forgotten")
+CLEARLY, STRONGLY = log(3), log(8)  # log odds
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedWord:
+    """A learned word. `odds` above 0 speak for spam; None while too little was taught."""
+
+    token: str
+    in_spam: int
+    in_clean: int
+    is_forgotten: bool
+    odds: float | None
+
+    @property
+    def side(self) -> str:
+        if self.odds is None or self.is_forgotten or abs(self.odds) < scoring.QUIET:
+            return ""
+        return "spam" if self.odds > 0 else "clean"
+
+    @property
+    def says(self) -> str:
+        """Which way it speaks, and how strongly."""
+        if self.is_forgotten:
+            return _("ignored: no weight")
+        if self.odds is None:
+            return _("none yet: too few messages")
+        if not self.side:
+            return _("none: equally frequent in both")
+        return _STRENGTHS[self.side][self._strength]()
+
+    @property
+    def times(self) -> str:
+        """How many times as often it stands in its side's messages, smoothed; with no end."""
+        times = exp(min(abs(self.odds or 0), scoring.LOUDEST))
+        bound = round(exp(scoring.LOUDEST))
+        return f"{bound}+" if round(times) >= bound else f"{times:.1f}"
+
+    @property
+    def _strength(self) -> int:
+        loud = abs(self.odds or 0)
+        return (loud >= CLEARLY) + (loud >= STRONGLY)
+
+
+_STRENGTHS = {
+    "spam": (
+        lambda: _("slightly spam"), lambda: _("clearly spam"),
+        lambda: _("strongly spam"),
+    ),
+    "clean": (
+        lambda: _("slightly clean"), lambda: _("clearly clean"),
+        lambda: _("strongly clean"),
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordFilter:
+    """What somebody wants to see of the words."""
+
+    begins: str = ""
+    side: str = ""
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> WordFilter:
+        begins = given.get("q", "").strip()[:LONGEST].lower()
+        side = given.get("side", "")
+        return cls(begins=begins, side=side if side in SIDES else "")
+
+    def query(self) -> dict[str, str]:
+        asked = {"q": self.begins, "side": self.side}
+        return {name: value for name, value in asked.items() if value}
+
+
+def list_learned_words(
+    wish: WordFilter, counts: scoring.TokenCounts, given: Mapping[str, str]
+) -> KeysetPage[LearnedWord]:
+    """One page of words, those that were seen most often first. One query."""
+    rows = _narrowed(wish, counts).annotate(seen=F("in_spam") + F("in_clean"))
+    found = paginate_forward(rows, given, keyset=MOST_SEEN_FIRST, keep=wish.query())
+    return found.map(lambda row: _word(row, counts))
+
+
+def taught() -> scoring.TokenCounts:
+    """How many messages of each kind were taught."""
+    row = SpamToken.objects.taught()
+    return scoring.TokenCounts(row.in_spam, row.in_clean)
+
+
+def _word(row: SpamToken, counts: scoring.TokenCounts) -> LearnedWord:
+    says = scoring.odds(row.in_spam, row.in_clean, counts) if counts.is_enough else None
+    return LearnedWord(row.token, row.in_spam, row.in_clean, row.is_forgotten, says)
+
+
+def _narrowed(wish: WordFilter, counts: scoring.TokenCounts) -> SpamTokenQuerySet:
+    rows = SpamToken.objects.exclude(token="")
+    if wish.begins:
+        # A domain is found by its name too.
+        rows = rows.filter(
+            Q(token__startswith=wish.begins) | Q(token__startswith=f"url:{wish.begins}")
+        )
+    if wish.side == "forgotten":
+        return rows.filter(is_forgotten=True)
+    if wish.side:
+        return _speaking(rows.filter(is_forgotten=False), wish.side, counts)
+    return rows
+
+
+def _speaking(rows: SpamTokenQuerySet, side: str, counts: scoring.TokenCounts) -> SpamTokenQuerySet:
+    """Those whose log odds pass `spam.QUIET`, the division of `spam.odds` turned into products."""
+    if not counts.is_enough:
+        return rows.none()
+    spam_prior = (
+        scoring.PRIOR * counts.spam_messages / (counts.spam_messages + counts.clean_messages)
+    )
+    loud = exp(scoring.QUIET)
+    for_spam = (_number("in_spam") + spam_prior) * counts.clean_messages
+    for_clean = (_number("in_clean") + scoring.PRIOR - spam_prior) * counts.spam_messages
+    mine, other = (for_spam, for_clean) if side == "spam" else (for_clean, for_spam)
+    return rows.filter(GreaterThanOrEqual(mine, other * Value(loud)))
+
+
+def _number(column: str) -> Cast:
+    return Cast(column, FloatField())
+
+
+# ── forgetting ────────────────────────────────────────────────────────────
+
+
+def forget(token: str, *, by: str) -> None:
+    """Listen to a word no more, however often it is taught again."""
+    _turn(token, is_forgotten=True, by=by, action="word.forgotten")
+
+
+def remember(token: str, *, by: str) -> None:
+    """Listen to a forgotten word again, with all it was taught meanwhile."""
+    _turn(token, is_forgotten=False, by=by, action="word.remembered")
+
+
+@transaction.atomic
+def _turn(token: str, *, is_forgotten: bool, by: str, action: str) -> None:
+    rows = SpamToken.objects.exclude(token="").filter(token=token)
+    row = rows.select_for_update().first()
+    if row is None:
+        raise NotAllowed(
+            _lazy("The filter does not know this word, so there is nothing to change.")
+        )
+    if row.is_forgotten == is_forgotten:
+        state = _("forgotten already") if is_forgotten else _("listened to already")
+        raise NotAllowed(_lazy("This word is %(state)s."), state=state)
+    rows.update(is_forgotten=is_forgotten)
+    subject = f"word:{token}"[:120]
+    AuditEvent.objects.record(
+        action, actor=by, subject=subject, token=token, in_spam=row.in_spam, in_clean=row.in_clean
+    )
+    if not is_forgotten:
+        rows.filter(in_spam=0, in_clean=0).delete()

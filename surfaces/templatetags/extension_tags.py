@@ -1,0 +1,10 @@
+"""Tags for what upper floors add to these pages."""
+
+from __future__ import annotations
+
+from django import template
+
+from surfaces.extension_points import connect_url
+
+register = template.Library()
+register.simple_tag(connect_url)

@@ -1,0 +1,135 @@
+"""Tell what an edit changed, word by word; Chinese and Japanese, sign by sign. Pure.
+
+Long texts that share little are compared in coarser pieces, so that it stays fast.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby, takewhile
+from typing import Literal
+
+Kind = Literal["same", "gone", "new"]
+
+MOST_WORK = 4_000_000  # pairs of pieces that may meet; beyond this they get coarser first
+AROUND = 60  # characters of what stayed, shown on each side of a change
+
+# Signs that are words by themselves.
+SIGNS = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff"
+MARKS = '!"#$%&()*+,./:;<=>?@\\[\\\\\\]^`{|}~¡-¿‐-‧‰-⁞'
+# Each piece carries the space behind it, so that words stay apart without pieces of their own.
+WORDS = re.compile(rf"(?:[{SIGNS}]|[^\s{SIGNS}{MARKS}]+|[{MARKS}])\s*|\s+")
+SENTENCES = re.compile(r"[^.!?。！？\n]*(?:[.!?。！？\n]+\s*|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPiece:
+    kind: Kind
+    text: str
+
+
+def changes(before: str, after: str) -> list[DiffPiece]:
+    """What stayed, what is gone and what is new, in reading order; [] if nothing changed."""
+    if before == after:
+        return []
+    start, end = _shared(before, after)
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    pieces = [
+        DiffPiece("same", before[:start]),
+        *_compare(old, new),
+        DiffPiece("same", before[len(before) - end :]),
+    ]
+    return _joined(piece for piece in pieces if piece.text)
+
+
+def shortened(pieces: Sequence[DiffPiece], around: int = AROUND) -> list[DiffPiece]:
+    """The changes with a little of what stayed on each side."""
+    last = len(pieces) - 1
+    return [
+        DiffPiece("same", _middle_cut(piece.text, around, at == 0, at == last))
+        if piece.kind == "same"
+        else piece
+        for at, piece in enumerate(pieces)
+    ]
+
+
+def _middle_cut(text: str, around: int, is_first: bool, is_last: bool) -> str:
+    if len(text) <= 3 * around:
+        return text
+    head = "" if is_first else text[:around]
+    tail = "" if is_last else text[-around:]
+    cut = f"{head.rpartition(' ')[0] or head} … {tail.partition(' ')[2] or tail}"
+    # The blanks beside a change belong to its neighbours.
+    cut = cut.lstrip(" ") if is_first else cut
+    return cut.rstrip(" ") if is_last else cut
+
+
+def _shared(before: str, after: str) -> tuple[int, int]:
+    """How many characters both begin and end with, in whole words."""
+    old, new = WORDS.findall(before), WORDS.findall(after)
+    start = _same(old, new)
+    end = _same(old[start:][::-1], new[start:][::-1])
+    return sum(map(len, old[:start])), sum(map(len, old[len(old) - end :]))
+
+
+def _same(old: Sequence[str], new: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+
+
+def _compare(before: str, after: str) -> Iterator[DiffPiece]:
+    """By words where that is quick, else by sentences, and by words inside those that changed."""
+    old, new = WORDS.findall(before), WORDS.findall(after)
+    if len(old) * len(new) <= MOST_WORK:
+        yield from _steps(old, new)
+        return
+    run = ["", ""]
+    for piece in [
+        *_steps(SENTENCES.findall(before), SENTENCES.findall(after)),
+        DiffPiece("same", ""),
+    ]:
+        if piece.kind != "same":
+            run[piece.kind == "new"] += piece.text
+            continue
+        yield from _replaced(*run)
+        yield piece
+        run = ["", ""]
+
+
+def _replaced(before: str, after: str) -> Iterator[DiffPiece]:
+    old, new = WORDS.findall(before), WORDS.findall(after)
+    if len(old) * len(new) <= MOST_WORK:
+        yield from _steps(old, new)
+    else:
+        yield from (DiffPiece("gone", before), DiffPiece("new", after))
+
+
+def _steps(old: Sequence[str], new: Sequence[str]) -> Iterator[DiffPiece]:
+    """Words are the same whatever space stands behind them."""
+    steps = SequenceMatcher(None, list(map(str.rstrip, old)), list(map(str.rstrip, new)))
+    for tag, i, j, k, m in steps.get_opcodes():
+        if tag == "equal":
+            for mine, yours in zip(old[i:j], new[k:m], strict=True):
+                word = len(mine.rstrip())
+                yield DiffPiece("same", mine[:word])
+                yield from _swap(mine[word:], yours[word:])
+        else:
+            yield from _swap("".join(old[i:j]), "".join(new[k:m]))
+
+
+def _swap(gone: str, new: str) -> Iterator[DiffPiece]:
+    """One for the other; the space that stands behind both stays."""
+    space = gone[len(gone.rstrip()) :]
+    if new[len(new.rstrip()) :] != space:
+        space = ""
+    yield DiffPiece("gone", gone[: len(gone) - len(space)])
+    yield DiffPiece("new", new[: len(new) - len(space)])
+    yield DiffPiece("same", space)
+
+
+def _joined(pieces: Iterable[DiffPiece]) -> list[DiffPiece]:
+    """Neighbours of one kind as one."""
+    grouped = groupby(pieces, key=lambda piece: piece.kind)
+    return [DiffPiece(kind, "".join(piece.text for piece in run)) for kind, run in grouped]

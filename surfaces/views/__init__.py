@@ -1,1 +1,0 @@
-"""The pages. Each view parses, calls one verb and renders."""

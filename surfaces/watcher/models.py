@@ -1,0 +1,61 @@
+"""Watch round: the result of one poll of an account."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Self
+
+from django.db import models
+
+from surfaces.accounts.models.account import Account
+from surfaces.text.fields import ReasonField
+
+
+class WatchRoundQuerySet(models.QuerySet["WatchRound"]):
+    """Queries of rounds."""
+
+    def since(self, moment: datetime) -> Self:
+        return self.filter(started_at__gte=moment)
+
+    def latest_of_each(self) -> Self:
+        """The last round of every account."""
+        return self.order_by("account_id", "-id").distinct("account_id")
+
+
+class WatchRound(models.Model):
+    account = models.ForeignKey(Account, models.CASCADE, related_name="rounds")
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField()
+    outcome = ReasonField()  # empty: it went well
+    requests = models.PositiveIntegerField(default=0)
+    threads = models.PositiveIntegerField(default=0)  # read in this round
+    seen = models.PositiveIntegerField(default=0)  # items read
+    stored = models.PositiveIntegerField(default=0)
+    edited = models.PositiveIntegerField(default=0)
+    deleted = models.PositiveIntegerField(default=0)
+    suspect = models.PositiveIntegerField(default=0)
+    spam = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0)
+    skipped_why = models.JSONField(default=list)  # the first few: [id, reason]
+
+    objects = WatchRoundQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            # For the account's page: its latest rounds.
+            models.Index(name="watch_round_latest", fields=["account", "-id"]),
+            # For what a day brought, by account and hour: answered from the index alone.
+            models.Index(
+                name="watch_round_day",
+                fields=["account", "started_at"],
+                include=["stored", "spam"],
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"round {self.pk} of account {self.account_id}"
+
+    @property
+    def took(self) -> str:
+        return f"{(self.ended_at - self.started_at).total_seconds():.1f} s"

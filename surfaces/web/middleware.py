@@ -1,0 +1,39 @@
+"""Refuse what cannot be read or stored before any view sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import unquote_to_bytes
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+Respond = Callable[[HttpRequest], HttpResponse]
+
+
+def refuse_unreadable(respond: Respond) -> Respond:
+    """Answer 400 to NUL in the path, query or form, and to a query that is not UTF-8.
+
+    No column keeps NUL, and no browser sends it by itself.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        texts = [request.path_info, _query_of(request)]
+        for name, values in request.POST.lists():
+            texts += [name, *map(str, values)]
+        if any("\0" in text for text in texts):
+            raise BadRequest(_("The request contains a NUL character. Remove it and try again."))
+        return respond(request)
+
+    return middleware
+
+
+def _query_of(request: HttpRequest) -> str:
+    raw = request.META.get("QUERY_STRING", "").encode("latin-1", "backslashreplace")
+    try:
+        return unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(
+            _("The address is not valid UTF-8. Open the page from the menu again.")
+        ) from error

@@ -1,0 +1,33 @@
+"""Helpers of views with actions: errors as toasts, safe redirects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from surfaces.errors import RuleBroken
+from surfaces.web import toasts
+
+
+@contextmanager
+def rule_errors_as_toasts(request: HttpRequest) -> Iterator[None]:
+    """Turn a broken rule into its sentence on the next page."""
+    try:
+        yield
+    except RuleBroken as error:
+        toasts.show_error(request, error)
+
+
+def redirect_back(request: HttpRequest, to: str, *args: object) -> HttpResponse:
+    """Go where the form says, if that is a path of ours, else to `to`."""
+    asked = request.POST.get("next", "")
+    return HttpResponseRedirect(asked) if is_local_path(asked) else redirect(to, *args)
+
+
+def is_local_path(page: str) -> bool:
+    """Whether `page` is a path of ours: it comes from a form or an address, so from anybody."""
+    return page.startswith("/") and url_has_allowed_host_and_scheme(page, allowed_hosts=None)

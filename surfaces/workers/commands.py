@@ -1,0 +1,77 @@
+"""A management command that runs in a loop until SIGTERM and retries while the database is down."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import DatabaseError, InterfaceError, connection
+from django.utils import timezone
+
+from surfaces.workers import heartbeat
+
+LONGEST_PAUSE = 15.0  # seconds between attempts while the database is away
+
+
+class PollingCommand(BaseCommand):
+    """A command with `--once`. Prints one JSON line per round that did something."""
+
+    every = 1.0  # seconds between steps
+    kind = ""  # of worker: its heartbeat is shown on Home; "" has none
+    works = "works"  # shown on Home while a step runs
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.ending = threading.Event()  # set by SIGTERM; a step stops at its next chance
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--once", action="store_true", help="Run one round and exit.")
+
+    def step(self) -> list[dict[str, Any]]:
+        """Do what is due; return one line per result."""
+        raise NotImplementedError
+
+    def handle(self, **options: Any) -> None:
+        def end(number: int, frame: FrameType | None) -> None:
+            self.ending.set()
+
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, end)
+            signal.signal(signal.SIGINT, end)
+        if options["once"]:
+            for line in self.step() or [self.nothing()]:
+                self.say(line)
+            return
+        if not self.kind:
+            self._loop(lambda words: None)
+            return
+        with heartbeat.alive(self.kind, clock=timezone.now) as beat:
+            self._loop(beat.doing)
+
+    def _loop(self, doing: Callable[[str], None]) -> None:
+        pause = self.every
+        while not self.ending.is_set():
+            try:
+                doing(self.works)
+                for line in self.step():
+                    self.say(line)
+                pause = self.every
+            except (DatabaseError, InterfaceError) as error:
+                pause = min(pause * 2, LONGEST_PAUSE)
+                self.say({"error": "the database is unreachable", "kind": type(error).__name__,
+                          "again_in_s": pause})  # fmt: skip
+                connection.close()
+            doing("")
+            self.ending.wait(pause)
+
+    def nothing(self) -> dict[str, Any]:
+        return {"did": 0}
+
+    def say(self, line: dict[str, Any]) -> None:
+        self.stdout.write(json.dumps(line, ensure_ascii=False, default=str))
+        self.stdout.flush()

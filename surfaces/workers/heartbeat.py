@@ -1,0 +1,115 @@
+"""Heartbeats of processes, so that Home shows which run.
+
+A thread of its own writes one row every ten seconds: a process is not taken for dead because
+one step takes minutes, and work never waits for the writing. A clean end takes the row away.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from surfaces.workers.models import Worker
+
+EVERY = 10.0  # seconds between two signs of life
+PATIENCE = 3.0  # seconds that an ending process waits for its row to go
+Clock = Callable[[], datetime]
+
+
+class Heartbeat:
+    """Heartbeat of one process. `doing` and `done` only set a variable."""
+
+    def __init__(self, kind: str, *, clock: Clock, name: str = "", pid: int | None = None) -> None:
+        self.kind, self.name, self.clock = kind, name or kind, clock
+        self.host, self.pid = socket.gethostname()[:60], pid or os.getpid()
+        self.started_at = clock()
+        self._doing: tuple[str, datetime | None] = ("", None)
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def doing(self, words: str) -> None:
+        """From now on it does this; "" is waiting for work."""
+        self._doing = (words[:120], self.clock() if words else None)
+
+    # ── writing it down ───────────────────────────────────────────────────
+
+    def tell(self) -> None:
+        """Write the row, in one statement."""
+        doing, since = self._doing
+        row = Worker(
+            kind=self.kind, name=self.name[:60], host=self.host, pid=self.pid,
+            started_at=self.started_at, beat_at=self.clock(), doing=doing, doing_since=since,
+        )  # fmt: skip
+        Worker.objects.bulk_create(
+            [row],
+            update_conflicts=True,
+            unique_fields=["kind", "host", "pid"],
+            update_fields=["name", "started_at", "beat_at", "doing", "doing_since"],
+        )
+
+    def forget(self) -> None:
+        Worker.objects.called(self.kind, self.host).filter(pid=self.pid).delete()
+
+    # ── in a thread of its own ────────────────────────────────────────────
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._beat, name="sign of life", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop, and take the row away. Waits for the database only so long."""
+        self._ending.set()
+        if self._thread:
+            self._thread.join(PATIENCE)
+
+    def _beat(self) -> None:
+        self._try(lambda: clear_away(self.kind, self.host, now=self.clock()))
+        while not self._ending.is_set():
+            self._try(self.tell)
+            self._ending.wait(EVERY)
+        self._try(self.forget)
+
+    def _try(self, verb: Callable[[], None]) -> None:
+        """A database that is away is no reason to stop; holds no connection between beats."""
+        try:
+            verb()
+        except (DatabaseError, InterfaceError, OSError):
+            pass  # the next beat tries again; the work itself says what it misses
+        finally:
+            connection.close()
+
+
+@contextmanager
+def alive(kind: str, *, clock: Clock, name: str = "") -> Iterator[Heartbeat]:
+    """Send heartbeats while the block runs."""
+    beat = Heartbeat(kind, clock=clock, name=name)
+    beat.start()
+    try:
+        yield beat
+    finally:
+        beat.end()
+
+
+def clear_away(kind: str, host: str, *, now: datetime) -> None:
+    """Delete rows of old processes, and of those that a new one on this host replaces."""
+    Worker.objects.long_gone(now).delete()
+    here = Worker.objects.called(kind, host).exclude(pid=os.getpid())
+    gone = [row.pk for row in here if not _runs(row.pid)]
+    Worker.objects.filter(pk__in=gone).delete()
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process with this id runs on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True  # it runs, as somebody else
+    return True

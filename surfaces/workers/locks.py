@@ -1,0 +1,66 @@
+"""Locks that show whether a worker is alive.
+
+A sender holds an advisory lock on its own database session for as long as it
+lives. Stopped, swapped out or slow, it still holds it; killed, it does not.
+Needs session-wide connections: no transaction-pooling proxy between us and
+PostgreSQL (docs/install.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import socket
+import threading
+from dataclasses import dataclass, field
+
+from django.db import connection
+
+
+def _fresh_name() -> str:
+    return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+_threads = threading.local()
+
+
+def lock_of_this_thread() -> WorkerLock:
+    """The same one every time: each name holds a lock for as long as its connection lives."""
+    if not hasattr(_threads, "sender"):
+        _threads.sender = WorkerLock()
+    sender: WorkerLock = _threads.sender
+    return sender
+
+
+@dataclass(slots=True)
+class WorkerLock:
+    """One thread that sends. Make one per thread; the lock belongs to its connection."""
+
+    name: str = field(default_factory=_fresh_name)
+    _held_by: int = 0  # backend that holds our lock
+
+    def hold(self) -> None:
+        """Take the lock, again if the connection is a new one."""
+        connection.ensure_connection()
+        backend = connection.connection.info.backend_pid
+        if backend == self._held_by:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [_key(self.name)])
+        self._held_by = backend
+
+
+def is_alive(name: str) -> bool:
+    """True while the sender called `name` may still act."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT CASE WHEN pg_try_advisory_lock(%(key)s)"
+            " THEN NOT pg_advisory_unlock(%(key)s) ELSE true END",
+            {"key": _key(name)},
+        )
+        return bool(cursor.fetchone()[0])
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), signed=True)

@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dialogue.models import Agent, ModelEndpoint
+from dialogue.voice import endpoints
+from surfaces.models import Account, AuditEvent
+from surfaces.settings.services import change, values_of
+from tests.dialogue.agents.pages import url
+from tests.factories import NOON, make_agent, make_presence
+
+pytestmark = pytest.mark.django_db
+JONAS = "operator:jonas"
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return make_agent(slug="gabriel", name="Gabriel")
+
+
+def html(client: Client, name: str, *args: Any) -> str:
+    response = client.get(url(name, *args))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+FIELD = re.compile(r'<(input|textarea|select)\b[^>]*\bname="([^"]+)"[^>]*>')
+
+
+def posted(client: Client, name: str, slug: str = "gabriel") -> dict[str, str]:
+    """What the page's own form would send as it stands."""
+    page = str(client.get(url(name, slug)).content, "utf-8")  # lines and all
+    form = re.search(rf'<form[^>]*action="{url(name, slug)}".*?</form>', page, re.DOTALL)
+    assert form
+    return dict(_values(form[0]))
+
+
+def _values(form: str):
+    for found in FIELD.finditer(form):
+        tag, name = found[0], found[2]
+        if found[1] == "textarea":
+            rest = form[found.end() :]
+            yield name, unescape(rest.partition("</textarea>")[0].removeprefix("\n"))
+        elif found[1] == "select":
+            rest = form[found.end() :].partition("</select>")[0]
+            chosen = re.search(r'value="([^"]*)" selected', rest)
+            yield name, unescape(chosen[1]) if chosen else ""
+        elif ('type="radio"' not in tag and 'type="checkbox"' not in tag) or " checked" in tag:
+            value = re.search(r'value="([^"]*)"', tag)
+            yield name, unescape(value[1]) if value else "on" if "checkbox" in tag else ""
+
+
+def save(client: Client, typed: dict[str, str], name: str = "agent_settings") -> Any:
+    return client.post(url(name, "gabriel"), typed)
+
+
+def kept(agent: Agent) -> dict[str, Any]:
+    return values_of(Agent.objects.get(pk=agent.pk))
+
+
+# ── saving ────────────────────────────────────────────────────────────────
+
+
+def test_every_value_has_its_bounds_and_its_default(admin: Client, agent: Agent):
+    page = html(admin, "agent_settings", "gabriel")
+    for words in (
+        "1 to 10, default <b>10</b>", "80 to 10,000, default <b>1,200</b>", "Default <b>Review</b>",
+        "0 to 10,000, default <b>1</b>", "0 to 86,400, default <b>60</b>", "Default <b>off</b>",
+    ):  # fmt: skip
+        assert words in page
+
+
+def test_a_form_sent_back_as_it_came_changes_nothing(admin: Client, agent: Agent):
+    values = {"kernels": ["A map", "谁决定潮水？"], "topics": ["tides"], "persona": "One.\n\n二。",
+              "money_per_day": "0.5"}  # fmt: skip
+    change(agent, values, by=JONAS, now=NOON)
+    before, lines = kept(agent), AuditEvent.objects.count()
+    assert save(admin, posted(admin, "agent_settings")).status_code == 302
+    assert kept(agent) == before
+    assert AuditEvent.objects.count() == lines
+
+
+def test_what_is_typed_is_kept_with_its_reason(admin: Client, agent: Agent):
+    presence = make_presence(agent=agent)
+    typed = posted(admin, "agent_settings") | {
+        "mode": "shadow", "tries": "4", "spacing_seconds": "90", "money_per_day": "0.25",
+        "timezone": "Asia/Shanghai", "active_from": "08:30", "active_to": "01:00",
+        "lays_stones": "on", "kernels": "On slack water\r\n\r\n 谁决定潮水？ ",
+        "name": "加布里埃尔",
+        "persona": "慢慢说。\r\nOne thing at a time.", "why": "It was too quick.",
+    }  # fmt: skip
+    typed.pop("is_autonomous")
+    page = admin.post(url("agent_settings", "gabriel"), typed, follow=True).content.decode()
+    values = kept(agent)
+    assert values["kernels"] == ["On slack water", "谁决定潮水？"]
+    assert values["persona"] == "慢慢说。\nOne thing at a time."
+    assert (values["name"], values["is_autonomous"]) == ("加布里埃尔", False)
+    assert (f"{values['active_from']:%H:%M}", values["timezone"]) == ("08:30", "Asia/Shanghai")
+    assert Account.objects.get(pk=presence.account_id).mode == "shadow"
+    assert str(AuditEvent.objects.called("agent.changed").get().why) == "It was too quick."
+    assert "Saved: " in page
+    assert "“It was too quick.”" in page
+    assert "by ada" in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ({"longest_reply": "20000"}, "20000 is too large. Enter 80 to 10,000 characters."),
+        ({"tries": "0"}, "0 is too small. Enter 1 to 10 attempts."),
+        ({"tries": "ten"}, "This is not a whole number. Enter 1 to 10 attempts."),
+        ({"tries": ""}, "Enter 1 to 10 attempts."),
+        ({"money_per_day": "nan"}, "This is not a number."),
+        ({"money_per_day": "11"}, "11 is more than the monthly 10."),
+        ({"active_from": "25:00"}, "Enter a time like 08:00"),
+        ({"active_from": "08:00"}, "Enter both ends of the active hours"),
+        (
+            {"kernels": "\n".join(map(str, range(201)))},
+            "201 kernels are too many.",
+        ),
+        ({"kernels": "x" * 1_001}, "has more than 1,000 characters. Shorten it."),
+        ({"name": "  "}, "required"),
+        ({"persona": "x" * 20_001}, "at most 20000"),
+        ({"timezone": "Mars"}, "not one of the available choices"),
+    ],
+)
+def test_a_refusal_says_what_to_enter_and_keeps_what_was_typed(
+    admin: Client, agent: Agent, typed: dict[str, str], words: str
+):
+    before = kept(agent)
+    answer = save(admin, posted(admin, "agent_settings") | {"tokens_per_day": "7"} | typed)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in page
+    assert "Not saved: 1 value is invalid." in page
+    assert 'name="tokens_per_day" value="7"' in page
+    assert kept(agent) == before
+
+
+def test_the_notice_leads_to_each_refused_value(admin: Client, agent: Agent):
+    typed = posted(admin, "agent_settings") | {"tries": "0", "longest_reply": "1"}
+    page = save(admin, typed).content.decode()
+    notice = page.partition('role="alert"')[2].partition("</ul>")[0]
+    assert "2 values are invalid" in notice
+    assert '<a href="#id_tries">Attempts per comment</a>: 1 to 10' in notice
+    assert 'id="id_tries"' in page
+
+
+# ── two people at once ────────────────────────────────────────────────────
+
+
+def test_an_older_form_overwrites_nothing_and_keeps_what_was_typed(admin: Client, agent: Agent):
+    typed = posted(admin, "agent_settings") | {"longest_reply": "500", "tries": "3"}
+    change(agent, {"longest_reply": 900, "kernels": ["潮汐"]}, by=JONAS, now=NOON)
+    answer = save(admin, typed)
+    page = str(answer.content, "utf-8")
+    assert answer.status_code == 409
+    assert kept(agent)["longest_reply"] == 900
+    assert kept(agent)["tries"] == 10
+    said = re.sub(r"<[^>]+>", "", page.partition('class="moved"')[2].partition("</ul>")[0])
+    assert "Maximum length is now 900 characters by jonas" in " ".join(said.split())
+    assert "Kernels" not in said  # theirs alone, so it is merged
+    assert 'name="longest_reply" value="500"' in page  # typed here
+    assert "潮汐</textarea>" in page  # left alone here, changed there
+
+
+def test_after_the_second_look_it_is_saved_without_losing_what_the_other_did(
+    admin: Client, agent: Agent
+):
+    typed = posted(admin, "agent_settings") | {"longest_reply": "500"}
+    change(agent, {"longest_reply": 900, "is_autonomous": False, "topics": ["潮汐"]},
+                        by=JONAS, now=NOON)  # fmt: skip
+    page = save(admin, typed).content.decode()
+    form = page.partition('action="/agents/gabriel/settings/"')[2].partition("</form>")[0]
+    again = dict(_values(form))
+    assert save(admin, again).status_code == 302
+    values = kept(agent)
+    assert (values["longest_reply"], values["is_autonomous"]) == (500, False)
+    assert values["topics"] == ["潮汐"]
+
+
+def test_a_form_that_does_not_say_what_it_saw_is_not_believed(admin: Client, agent: Agent):
+    typed = posted(admin, "agent_settings") | {"tries": "3"}
+    typed.pop("seen")
+    assert save(admin, typed).status_code == 409
+    assert kept(agent)["tries"] == 10
+
+
+# ── looking back ──────────────────────────────────────────────────────────
+
+
+def test_sections_say_who_changed_them_and_the_last_change_is_undone(admin: Client, agent: Agent):
+    change(agent, {"topics": ["tides"]}, by="operator:mira", now=NOON)
+    change(agent, {"longest_reply": 900}, by=JONAS, now=NOON, why="Short is better.")
+    page = str(admin.get(url("agent_settings", "gabriel")).content, "utf-8")
+    words = " ".join(re.sub(r"<[^>]+>", "", page).split())
+    assert "Jonas changed: Maximum length from 1,200 to 900 characters" in words
+    assert "“Short is better.”" in words
+    assert re.search(r"Replies changed \S+( \S+)? ?a?g?o? by jonas|Replies changed just now", words)
+    line = AuditEvent.objects.called("agent.changed").latest("pk")
+    undone = admin.post(url("undo_change", "gabriel"), {"line": line.pk}, follow=True)
+    assert "Undone: maximum length." in undone.content.decode()
+    assert kept(agent)["longest_reply"] == 1_200
+    assert kept(agent)["topics"] == ["tides"]
+
+
+def test_a_line_of_another_agent_is_not_undone_here(admin: Client, agent: Agent):
+    other = make_agent()
+    change(other, {"tries": 2}, by=JONAS, now=NOON)
+    line = AuditEvent.objects.called("agent.changed").latest("pk")
+    assert admin.post(url("undo_change", "gabriel"), {"line": line.pk}).status_code == 404
+    assert admin.post(url("undo_change", "gabriel"), {"line": "x"}).status_code == 404
+    assert kept(other)["tries"] == 2
+
+
+# ── the voice ─────────────────────────────────────────────────────────────
+
+
+def test_the_voice_is_changed_within_its_bounds(admin: Client, agent: Agent):
+    typed = posted(admin, "agent_voice") | {"voice": "model", "temperature": "1.2"}
+    assert save(admin, typed, "agent_voice").status_code == 302
+    assert (kept(agent)["voice"], kept(agent)["temperature"]) == ("model", 1.2)
+    typed = posted(admin, "agent_voice") | {"temperature": "2.5"}
+    answer = save(admin, typed, "agent_voice")
+    assert answer.status_code == 422
+    assert "2.5 is too large. Enter 0 to 2." in answer.content.decode()
+    assert "this agent cannot write" in html(admin, "agent_voice", "gabriel")
+
+
+def test_an_older_form_of_the_voice_overwrites_nothing(admin: Client, agent: Agent):
+    typed = posted(admin, "agent_voice") | {"temperature": "1.2"}
+    change(agent, {"temperature": 0.1}, by=JONAS, now=NOON)
+    answer = save(admin, typed, "agent_voice")
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "Temperature</a> is now <b><bdi>0.1" in page
+
+
+def brain_form(prefix: str, **given: str) -> dict[str, str]:
+    ordinary = {"model": "openai:small", "base_url": "", "key": "", "output_style": "tool"}
+    return {f"{prefix}-{name}": value for name, value in (ordinary | given).items()}
+
+
+def test_a_key_goes_in_and_no_page_shows_any_part_of_it(admin: Client, agent: Agent):
+    secret = "sk-abcd1234-the-last-four-9876"
+    admin.post(url("add_brain", "gabriel"), brain_form("new", key=secret))
+    brain = ModelEndpoint.objects.get()
+    assert brain.key == secret
+    refused = brain_form(f"b{brain.pk}", base_url="ftp://x", key=secret)
+    answers = [
+        admin.get(url("agent_voice", "gabriel")),
+        admin.get(url("agent_settings", "gabriel")),
+        admin.get(reverse("surfaces:ledger")),
+        admin.post(url("add_brain", "gabriel"), brain_form("new", model="x", key=secret)),
+        admin.post(url("change_brain", brain.pk), refused),
+    ]
+    for answer in answers:
+        for part in (secret, "sk-abcd", "9876", bytes(brain.sealed_key).decode()):
+            assert part not in answer.content.decode()
+    assert "API key set since" in answers[0].content.decode()
+
+
+def test_a_key_left_empty_stays_and_can_be_forgotten(admin: Client, agent: Agent):
+    brain = endpoints.add_brain(agent, model="openai:small", key="sk-1", by=JONAS)
+    form = brain_form(f"b{brain.pk}", output_style="prompted")
+    admin.post(url("change_brain", brain.pk), form)
+    brain.refresh_from_db()
+    assert (brain.key, brain.output_style) == ("sk-1", "prompted")
+    admin.post(url("change_brain", brain.pk), form | {f"b{brain.pk}-forget_key": "on"})
+    brain.refresh_from_db()
+    assert brain.key == ""
+    assert "no API key" in html(admin, "agent_voice", "gabriel")
+
+
+def test_models_are_moved_and_removed_without_script(admin: Client, agent: Agent):
+    first = endpoints.add_brain(agent, model="openai:a", by=JONAS)
+    second = endpoints.add_brain(agent, model="openai:b", by=JONAS)
+    admin.post(url("move_brain", second.pk), {"up": "on"})
+    assert [brain.model for brain in agent.brains.all()] == ["openai:b", "openai:a"]
+    admin.post(url("remove_brain", first.pk))
+    assert admin.post(url("remove_brain", first.pk)).status_code == 404
+    assert [brain.model for brain in agent.brains.all()] == ["openai:b"]
+
+
+def test_a_refused_model_keeps_what_was_typed_beside_the_others(admin: Client, agent: Agent):
+    brain = endpoints.add_brain(agent, model="openai:small", key="sk-1", by=JONAS)
+    form = brain_form(f"b{brain.pk}", base_url="https://elsewhere.example/v1")
+    page = admin.post(url("change_brain", brain.pk), form).content.decode()
+    assert "Enter the API key again" in page
+    assert "https://elsewhere.example/v1" in page
+    assert page.count('id="help-new-model"') == 1
+    assert ModelEndpoint.objects.get().base_url == ""

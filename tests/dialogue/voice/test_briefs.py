@@ -1,0 +1,106 @@
+from datetime import timedelta
+
+import pytest
+
+from dialogue.voice import briefs, prompts
+from surfaces.drafts import services as draft_services
+from surfaces.models import Message
+from tests.factories import (
+    NOON,
+    make_draft,
+    make_message,
+    make_notification,
+    make_post,
+    make_presence,
+)
+
+pytestmark = [pytest.mark.django_db]
+
+
+def brief_for(comment, presence, **settings):
+    notification = make_notification(presence=presence, message=comment)
+    for name, value in settings.items():
+        setattr(presence.agent.settings, name, value)
+    return briefs.reply_brief(notification, now=NOON)
+
+
+def test_a_voice_is_told_the_thread_from_its_root_and_the_comment_apart():
+    presence = make_presence()
+    post = make_post(account=presence.account, title="On tides")
+    first = make_message(post=post, author="ana", content="the first")
+    comment = make_message(post=post, author="ben", content="the second")
+    brief, _ = brief_for(comment, presence)
+    assert [said.title or said.text for said in brief.thread] == ["On tides", "the first"]
+    assert (brief.comment.author, brief.comment.text) == ("ben", "the second")
+    assert brief.thread[1].number == first.pk
+
+
+@pytest.mark.parametrize("given", [{"spam_status": "spam"}, {"spam_status": "suspect"},
+                                   {"deleted_at": NOON}])  # fmt: skip
+def test_spam_and_what_was_deleted_is_not_shown_to_a_voice(given):
+    presence = make_presence()
+    post = make_post(account=presence.account)
+    make_message(post=post, content="buy this", **given)
+    comment = make_message(post=post)
+    brief, _ = brief_for(comment, presence)
+    assert len(brief.thread) == 1
+
+
+def test_what_leads_to_the_comment_is_never_dropped_for_what_is_merely_newer():
+    presence = make_presence()
+    post = make_post(account=presence.account)
+    above = make_message(post=post, content="the way here", created_at=NOON - timedelta(days=9))
+    for number in range(60):
+        make_message(post=post, content=f"newer {number} " + "x" * 1500, author=f"n{number}")
+    comment = make_message(post=post, parent=above, content="and now?")
+    brief, _ = brief_for(comment, presence)
+    prompt = prompts.build_prompt(brief)
+    assert "the way here" in prompt.user
+    assert "older texts were left out here" in prompt.user
+    assert "the way here" in prompts.build_prompt(prompts.shortened(brief)).user
+
+
+def test_a_note_of_a_person_and_the_words_sent_back_are_told():
+    presence = make_presence()
+    comment = make_message(account=presence.account)
+    draft = make_draft(target=comment, origin="scripted", text="Too long a text.")
+    draft_services.send_back(draft, note="Half as long.", by="operator:mira", now=NOON)
+    brief, _ = brief_for(Message.objects.get(pk=comment.pk), presence)
+    assert brief.notes == ("A person sent the last draft back: Half as long.",)
+    assert brief.before == "Too long a text."
+
+
+def test_a_run_is_told_only_where_one_answer_speaks_to_all_of_it():
+    presence = make_presence()
+    post = make_post(account=presence.account)
+    make_message(post=post, author="ana", content="one")
+    last = make_message(post=post, author="ana", content="two")
+    brief, _ = brief_for(last, presence)
+    assert brief.run == ()
+    presence.agent.settings.answers_runs_once = True
+    told = briefs.run_of(last, presence.agent.settings)
+    assert [row.content for row in told] == ["one"]
+
+
+def test_a_run_leaves_out_what_another_draft_of_ours_speaks_to():
+    presence = make_presence()
+    presence.agent.settings.answers_runs_once = True
+    post = make_post(account=presence.account)
+    first = make_message(post=post, author="ana", content="one")
+    last = make_message(post=post, author="ana", content="two")
+    draft = make_draft(target=first)
+    assert briefs.run_of(last, presence.agent.settings) == []
+    draft_services.withdraw(draft, why="Off topic", by="operator:mira", now=NOON)
+    assert briefs.run_of(last, presence.agent.settings) == [first]
+
+
+def test_words_are_checked_against_the_people_of_the_thread_and_our_secrets():
+    presence = make_presence()
+    post = make_post(account=presence.account)
+    make_message(post=post, author="ana")
+    comment = make_message(post=post, author="ben")
+    make_message(post=post, direction="outgoing", author="iris", content="said before")
+    _, context = brief_for(comment, presence)
+    assert {"ana", "ben", presence.account.handle} <= context.people
+    assert context.secrets == ("moltbook_test",)
+    assert "said before" in context.last_texts

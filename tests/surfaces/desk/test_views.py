@@ -1,0 +1,226 @@
+"""The desk's pages and acts, as a browser without script sends them, and as htmx does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from threading import Barrier, Thread
+
+import pytest
+from django.db import connection, connections
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from surfaces.models import Account, AuditEvent, DeskItem, Draft, InstanceSettings
+from tests.factories import make_account, make_draft, make_message, make_operator, make_surface
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HTTP_HX_REQUEST": "true"}
+MOST_QUERIES = 12
+
+
+def one_of_each() -> dict[str, int]:
+    now = timezone.now()
+    account = make_account()
+    Account.objects.filter(pk=account.pk).update(state="auth_failed", state_why="401")
+    return {
+        "draft": make_draft(made_at=now, agent="iris").pk,
+        "lapsed": make_draft(made_at=now, stale_why="The comment was edited.", stale_at=now).pk,
+        "failed": make_draft(made_at=now, state="failed", why="Refused.").pk,
+        "unknown": make_draft(made_at=now, state="unknown", needs_person=True, asked_at=now).pk,
+        "suspect": make_message(spam_status="suspect", spam_score=0.7, seen_at=now).pk,
+        "given_up": make_message(reply_status="failed", reply_attempts=10, seen_at=now).pk,
+        "account": account.pk,
+    }
+
+
+def do(client, kind: str, pk: int, act: str, **given):
+    extra = given.pop("extra", {})
+    return client.post(reverse("surfaces:desk_act", args=[kind, pk, act]), given, **extra)
+
+
+KINDS = ["draft", "lapsed", "failed", "unknown", "suspect", "given_up", "account"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_has_a_page_of_its_own(desk, kind):
+    pk = one_of_each()[kind]
+    with CaptureQueriesContext(connection) as told:
+        page = desk.get(f"/desk/{kind}/{pk}/")
+    assert page.status_code == 200
+    assert len(told) <= MOST_QUERIES
+    assert f'data-item="{kind}-{pk}"' in page.content.decode()
+
+
+def test_the_queue_shows_every_kind_and_asks_little(desk):
+    found = one_of_each()
+    with CaptureQueriesContext(connection) as told:
+        page = desk.get("/desk/").content.decode()
+    assert len(told) <= MOST_QUERIES
+    for kind, pk in found.items():
+        assert f'id="row-{kind}-{pk}"' in page
+
+
+def test_a_limited_operator_pays_no_more(client):
+    found = one_of_each()
+    operator = make_operator()
+    draft = Draft.objects.get(pk=found["draft"])
+    operator.surfaces.add(draft.account.surface)
+    operator.agents = ["iris"]
+    operator.save(update_fields=["agents"])
+    client.force_login(operator)
+    with CaptureQueriesContext(connection) as told:
+        client.get("/desk/")
+    assert len(told) <= MOST_QUERIES
+
+
+def test_what_is_out_of_reach_is_not_there(client):
+    found = one_of_each()
+    operator = make_operator()
+    operator.surfaces.add(make_surface())
+    client.force_login(operator)
+    for kind, pk in found.items():
+        assert client.get(f"/desk/{kind}/{pk}/").status_code == 404
+        assert do(client, kind, pk, "approve").status_code == 404
+    assert DeskItem.objects.count() == len(found)
+
+
+def test_a_moved_item_is_shown_where_it_is(desk):
+    draft = make_draft(stale_why="The comment was edited.")
+    page = desk.get(f"/desk/draft/{draft.pk}/?order=risk")
+    assert page.headers["Location"] == f"/desk/lapsed/{draft.pk}/?order=risk"
+
+
+@pytest.mark.parametrize(
+    "path", ["/desk/nothing/1/", "/desk/draft/999/", f"/desk/draft/{1 << 70}/"]
+)
+def test_what_does_not_exist_is_a_404(desk, path):
+    assert desk.get(path).status_code == 404
+
+
+def test_a_yes_goes_to_the_next_item_without_script(desk):
+    first, second = make_draft(), make_draft()
+    page = do(desk, "draft", first.pk, "approve", digest=first.digest(), queue="order=newest")
+    assert page.headers["Location"] == f"/desk/draft/{second.pk}/?order=newest"
+    first.refresh_from_db()
+    assert first.state == "approved"
+    assert first.not_before - first.decided_at == timedelta(seconds=10)
+
+
+def test_with_the_undo_setting_off_a_yes_leaves_at_once(desk):
+    InstanceSettings.objects.create(pk=1, undo_seconds=0)
+    draft = make_draft()
+    do(desk, "draft", draft.pk, "approve", digest=draft.digest())
+    draft.refresh_from_db()
+    assert draft.not_before == draft.decided_at
+
+
+def test_htmx_gets_the_next_item_and_the_row_that_goes(desk):
+    first, second = make_draft(), make_draft()
+    page = do(desk, "draft", first.pk, "approve", digest=first.digest(), extra=HTMX)
+    html = page.content.decode()
+    assert f'data-item="draft-{second.pk}"' in html
+    assert f'id="row-draft-{first.pk}" hx-swap-oob="delete"' in html
+    assert 'id="toasts"' in html
+
+
+def test_words_that_changed_since_are_not_approved(desk):
+    draft = make_draft()
+    digest = draft.digest()
+    Draft.objects.filter(pk=draft.pk).update(text="Something nobody has read.")
+    page = do(desk, "draft", draft.pk, "approve", digest=digest, extra=HTMX)
+    assert page.status_code == 409
+    draft.refresh_from_db()
+    assert draft.state == "waiting"
+
+
+def test_rejecting_needs_a_reason(desk):
+    draft = make_draft(origin="model")
+    assert do(desk, "draft", draft.pk, "reject", extra=HTMX).status_code == 422
+    do(desk, "draft", draft.pk, "reject", reason="Tone")
+    draft.refresh_from_db()
+    assert (draft.state, str(draft.why)) == ("withdrawn", "Tone")
+
+
+def test_a_second_decision_is_told_what_the_first_was(desk):
+    draft = make_draft(origin="model")
+    jonas = Client()
+    jonas.force_login(make_operator(username="jonas", first_name="Jonas", last_name="Weil"))
+    do(jonas, "draft", draft.pk, "approve", digest=draft.digest())
+    page = do(desk, "draft", draft.pk, "reject", reason="Tone", extra=HTMX)
+    assert page.status_code == 409
+    assert "Jonas Weil decided this" in page.content.decode()
+    draft.refresh_from_db()
+    assert draft.state == "approved"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_in_one_moment_one_decides_and_one_is_told():
+    draft = make_draft(origin="model")
+    start, answers = Barrier(2), {}
+
+    def press(name: str, act: str, **given: str) -> None:
+        client = Client()
+        client.force_login(make_operator(username=name))
+        start.wait()
+        answers[act] = do(client, "draft", draft.pk, act, extra=HTMX, **given).status_code
+        connections.close_all()
+
+    both = [
+        Thread(target=press, args=("mira", "approve"), kwargs={"digest": draft.digest()}),
+        Thread(target=press, args=("jonas", "reject"), kwargs={"reason": "Tone"}),
+    ]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    assert sorted(answers.values()) == [200, 409]
+    draft.refresh_from_db()
+    won = "approve" if answers["approve"] == 200 else "reject"
+    assert draft.state == {"approve": "approved", "reject": "withdrawn"}[won]
+    decided = AuditEvent.objects.about(draft).filter(
+        action__in=["draft.approved", "draft.rejected"]
+    )
+    assert decided.count() == 1
+
+
+def test_a_viewer_sees_and_decides_nothing(client):
+    draft = make_draft()
+    client.force_login(make_operator(role="viewer"))
+    assert "read-only access" in client.get(f"/desk/draft/{draft.pk}/").content.decode()
+    assert do(client, "draft", draft.pk, "approve", digest=draft.digest()).status_code == 403
+    assert client.post("/desk/bulk", {"x": f"draft-{draft.pk}"}).status_code == 403
+
+
+def test_an_act_that_does_not_exist_is_a_404(desk):
+    draft = make_draft()
+    assert do(desk, "draft", draft.pk, "launch").status_code == 404
+
+
+def test_later_puts_it_out_of_sight_and_undo_brings_it_back(desk):
+    draft = make_draft()
+    desk.post(f"/desk/draft/{draft.pk}/later", {"for": "4h"})
+    assert f"row-draft-{draft.pk}" not in desk.get("/desk/").content.decode()
+    assert f"row-draft-{draft.pk}" in desk.get("/desk/?later=1").content.decode()
+    desk.post("/desk/undo", {"what": f"draft-{draft.pk}:later"})
+    assert f"row-draft-{draft.pk}" in desk.get("/desk/").content.decode()
+
+
+@pytest.mark.parametrize("query", ["kind=%20&q=%E2%80%AE", "account=9e99&age=x", "q=" + "a+" * 900])
+def test_strange_queries_show_a_page(desk, query):
+    assert desk.get(f"/desk/?{query}").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["desk", "desk_rows"])
+def test_a_key_that_is_none_is_refused_on_the_desk(desk, name):
+    assert desk.get(reverse(f"surfaces:{name}"), {"after": "~~~"}).status_code == 400
+
+
+def test_strangers_words_are_shown_as_words(desk):
+    hostile = "<script>alert(1)</script>\u202e evil " + "x" * 3000
+    comment = make_message(spam_status="suspect", content=hostile, author="<b>x\u202e")
+    for path in ("/desk/", f"/desk/suspect/{comment.pk}/"):
+        page = desk.get(path).content.decode()
+        assert "<script>alert" not in page
+        assert "<b>x" not in page

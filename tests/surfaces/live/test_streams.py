@@ -1,0 +1,189 @@
+"""What browsers that listen are told, and who may listen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.utils import timezone
+
+from surfaces.live import streams as module
+from surfaces.live.streams import Streams
+from surfaces.models import DeskItem, Message, Operator
+from surfaces.pauses import services as pause_services
+from tests.factories import make_account, make_message, make_operator, make_surface
+from tests.surfaces.live.browser import Browser, eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Opens = Callable[[Operator], Browser]
+
+
+@pytest.fixture
+def streams() -> Iterator[Streams]:
+    held = Streams(10, ping_every=0.3)
+    held.thread.start()
+    yield held
+    held.stop()
+    held.thread.join(20)
+
+
+@pytest.fixture
+def listens(streams: Streams) -> Iterator[Opens]:
+    with ExitStack() as opened:
+        yield lambda operator: opened.enter_context(Browser(streams, operator))
+
+
+def test_a_new_suspect_is_told_to_everybody(listens):
+    browsers = [listens(make_operator()) for _ in range(3)]
+    for each in browsers:
+        assert eventually(lambda each=each: each.count("suspect")) == "0"
+    suspect = make_message(spam_status="suspect")
+    for each in browsers:
+        eventually(lambda each=each: each.count("suspect") == "1")
+        assert each.count("desk") == "1"
+    newest = DeskItem.objects.get(item_id=suspect.pk).pk
+    assert browsers[0].told[-1]["newest"] == newest
+
+
+def test_what_leaves_the_desk_is_told_too(listens):
+    suspect = make_message(spam_status="suspect")
+    listener = listens(make_operator())
+    eventually(lambda: listener.count("suspect") == "1")
+    Message.objects.filter(pk=suspect.pk).update(spam_status="clean")
+    eventually(lambda: listener.count("suspect") == "0")
+
+
+def test_nobody_is_told_twice_how_things_stand(listens):
+    listener = listens(make_operator())
+    eventually(lambda: listener.told)
+    time.sleep(1.5)  # five pings long
+    assert len(listener.told) == 1
+    assert listener.heard.count(b": still here") >= 2
+
+
+def test_two_limited_operators_are_told_their_own_counts(listens):
+    reef, moon = make_surface(slug="reef"), make_surface(slug="moon")
+    listeners = {}
+    for surface in (reef, moon):
+        operator = make_operator(username=f"of-{surface.slug}")
+        operator.surfaces.add(surface)
+        make_account(surface=surface)
+        listeners[surface.slug] = listens(operator)
+    everything = listens(make_operator())
+    account = make_account(surface=reef)
+    for operator in Operator.objects.filter(username__startswith="of-"):
+        assert operator.reach.accounts
+    eventually(lambda: all(each.told for each in listeners.values()))
+    time.sleep(0.4)  # the new account comes within reach with the next ping
+    make_message(account=account, spam_status="suspect")
+    eventually(lambda: everything.count("suspect") == "1")
+    eventually(lambda: listeners["reef"].count("suspect") == "1")
+    time.sleep(1.2)
+    assert listeners["moon"].count("suspect") == "0"
+    assert listeners["moon"].told[-1]["newest"] == 0
+
+
+def test_a_pause_is_told(listens):
+    listener = listens(make_operator())
+    eventually(lambda: listener.count("paused") == "0")
+    pause = pause_services.pause("all", why="odd replies", by="operator:mira", now=timezone.now())
+    eventually(lambda: listener.count("paused") == "1")
+    assert listener.told[-1]["pauses"] == f"{pause.pk},"
+    pause_services.resume("all", by="operator:mira", now=timezone.now())
+    eventually(lambda: listener.count("paused") == "0")
+
+
+def deactivated(operator: Operator, listener: Browser) -> None:
+    Operator.objects.filter(pk=operator.pk).update(is_active=False)
+
+
+def signed_out(operator: Operator, listener: Browser) -> None:
+    listener.client.logout()
+
+
+def with_another_password(operator: Operator, listener: Browser) -> None:
+    operator.set_password("another good long password")
+    operator.save(update_fields=["password"])
+
+
+def over_long_ago(operator: Operator, listener: Browser) -> None:
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("become", [deactivated, signed_out, with_another_password, over_long_ago])
+def test_who_may_not_listen_any_more_loses_the_stream(listens, become):
+    mira, kept = make_operator(), make_operator()
+    listener = listens(mira)
+    eventually(lambda: listener.told)
+    become(mira, listener)
+    other = listens(kept)
+    eventually(listener.has_ended)
+    eventually(lambda: other.told)
+    assert not other.has_ended()
+
+
+def test_a_lost_connection_is_opened_again_and_what_was_missed_is_told(listens):
+    listener = listens(make_operator())
+    eventually(lambda: listener.told)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
+        assert cursor.fetchone()[0] >= 1
+    make_message(spam_status="suspect")
+    eventually(lambda: listener.count("suspect") == "1")
+    make_message(spam_status="suspect")
+    eventually(lambda: listener.count("suspect") == "2")
+    assert not listener.has_ended()
+
+
+def test_a_stream_ends_by_itself_after_a_while():
+    held = Streams(10, ping_every=0.2, lasts=0.3)
+    held.thread.start()
+    with Browser(held, make_operator()) as listener:
+        eventually(listener.has_ended)
+    held.stop()
+    held.thread.join(20)
+
+
+def test_told_to_stop_it_ends_every_stream_at_once(streams, listens):
+    listeners = [listens(make_operator()) for _ in range(3)]
+    eventually(lambda: all(each.told for each in listeners))
+    begun = time.monotonic()
+    streams.stop()
+    for each in listeners:
+        eventually(each.has_ended)
+    assert time.monotonic() - begun < 2
+
+
+def test_who_does_not_read_is_let_go(listens, monkeypatch, streams):
+    monkeypatch.setattr(module, "MOST_UNSENT", 1000)
+    monkeypatch.setattr(module, "PING", b": " + b"." * 300_000 + b"\n\n")
+    eventually(listens(make_operator()).has_ended)
+    assert not streams.open
+
+
+def test_a_fault_ends_the_streams_and_not_the_thread(listens, monkeypatch):
+    whole = module.snapshot
+    with monkeypatch.context() as broken:
+        broken.setattr(module, "snapshot", lambda *_: 1 / 0)
+        eventually(listens(make_operator()).has_ended)
+    assert module.snapshot is whole
+    again = listens(make_operator())
+    eventually(lambda: again.told)
+
+
+def test_without_a_listener_no_connection_is_kept(monkeypatch, listens, streams):
+    monkeypatch.setattr(module, "IDLE", 0.3)
+    listener = listens(make_operator())
+    eventually(lambda: listener.told)
+    listener.sock.close()
+    eventually(lambda: streams.listening.fd is None)
+    again = listens(make_operator())
+    eventually(lambda: again.told)
