@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import ipaddress
 import os
@@ -25,7 +24,12 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts and kills servers runs beside calm tests, not beside more of its kind."""
+    """What starts and kills servers runs beside calm tests, not beside more of its kind.
+
+    Browser tests come last: Playwright leaves its event loop marked as running in its worker, and
+    code that starts an event loop of its own refuses to do so beside it.
+    """
+    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
     for item in items:
         if "tests/config/" in item.path.as_posix():
             item.add_marker(pytest.mark.xdist_group("crash"))
@@ -72,22 +76,6 @@ def _pages_are_markup() -> Iterator[None]:
     Client.request = lambda self, **facts: with_markup(request(self, **facts))
     yield
     Client.request = request
-
-
-@pytest.fixture(autouse=True)
-def _no_event_loop_of_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A browser test leaves Playwright's event loop marked as running in its worker's thread.
-
-    Code that starts an event loop of its own refuses to do so there. A test without a browser
-    runs as in a new process.
-    """
-    if "playwright" in request.fixturenames:
-        yield
-        return
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(running)
 
 
 @pytest.fixture(autouse=True)
