@@ -22,17 +22,18 @@ from tests.markup import with_markup
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """What starts and kills servers runs beside calm tests, not beside more of its kind.
 
     Browser tests come last: Playwright leaves its event loop marked as running in its worker, and
     code that starts an event loop of its own refuses to do so beside it.
     """
-    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
     for item in items:
         if "tests/config/" in item.path.as_posix():
             item.add_marker(pytest.mark.xdist_group("crash"))
+    yield
+    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
 
 
 def pytest_collection_finish() -> None:
