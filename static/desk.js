@@ -13,7 +13,9 @@
   const checked = () => [...desk.querySelectorAll(".items :checked")];
   let shown = null; // the row whose item is in the pane
   let asked = null; // the row whose item is on its way into the pane
+  let posted = null; // the key of the item that the last answered request was about
   let held = null; // a key pressed before that item was there
+  const UNREAD = 500; // ms; no key and no click decides on an item that was shown this moment without being asked for
 
   // ── show ───────────────────────────────────────────────────────────────
 
@@ -38,15 +40,16 @@
   }
 
   // Quick fingers ask for several: only the last one is shown, whichever arrives first.
-  function bring(row, { push = true } = {}) {
+  // isNext: nobody asked for it; it follows an item that was decided.
+  function bring(row, { push = true, isNext = false } = {}) {
     point(row);
     asked = row;
     const pane = panes.take(row);
-    if (pane.node) place(row, pane);
+    if (pane.node) place(row, pane, isNext);
     else {
       item().setAttribute("aria-busy", "true");
       pane.then((found) => {
-        if (asked === row) place(row, found);
+        if (asked === row) place(row, found, isNext);
       });
     }
     // What costs a layout waits until the words are on the screen.
@@ -58,15 +61,23 @@
     });
   }
 
-  function place(row, pane) {
+  function place(row, pane, isNext) {
     asked = null;
     if (pane.node) {
       panes.show(pane);
+      if (isNext) markUnread();
       shown = row;
       decisions.refusalOf(row)?.remove();
       arrived();
     } else if (pane.status) location.assign(pane.href); // signed out, or it is gone: the whole page says it
     else htmx.trigger(document.body, "htmx:sendError");
+  }
+
+  function markUnread() {
+    const node = item();
+    held = null;
+    node.toggleAttribute("data-unread", true);
+    setTimeout(() => node.removeAttribute("data-unread"), UNREAD);
   }
 
   const prefetch = () => {
@@ -104,7 +115,7 @@
     else if (following) {
       event.preventDefault();
       decisions.post(row, node, detail);
-      bring(following);
+      bring(following, { isNext: true });
     }
   });
 
@@ -118,13 +129,14 @@
 
   // A refused decision: its item is at its place again, and in the pane if nothing took its place there.
   desk.addEventListener("desk:returned", ({ target: row, detail }) => {
-    if (item().querySelector(".none") || item() === detail.node && !asked) bring(row);
+    if (item().querySelector(".none") || item() === detail.node && !asked) bring(row, { isNext: true });
     else prefetch();
   });
 
-  // Only what a person has seen is decided: not what changed this moment, nor by a second click.
+  // Only what a person has seen is decided: not what came or changed this moment, nor by a second click.
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("#item .decide button") || panes.isMeant(event)) return;
+    const button = event.target.closest("#item .decide button");
+    if (!button || panes.isMeant(event) && !button.closest("[data-unread]")) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }, true);
@@ -172,7 +184,7 @@
     if (typing(event.target)) {
       if (key === "Enter" && event.target.matches("#d-why")) {
         event.preventDefault();
-        const reject = item().querySelector("[data-key=r]");
+        const reject = item().querySelector("[data-rejects]");
         if (lacksReason(reject)) return;
         event.target.blur(); // or the next item's field would be typed into
         reject?.click();
@@ -229,6 +241,7 @@
   document.addEventListener("htmx:beforeRequest", ({ detail }) => {
     if (detail.requestConfig.verb !== "post" || detail.target?.id !== "item") return;
     asked = null;
+    posted = item().dataset.item;
     panes.stop();
   });
 
@@ -237,6 +250,7 @@
     asked = null;
     shown = rowOfItem();
     const now = item();
+    if (detail.requestConfig?.verb === "post" && now.dataset.item !== posted) markUnread();
     if (shown) point(shown);
     shown?.scrollIntoView({ block: "nearest" });
     if (now.dataset.item && detail.requestConfig?.verb === "post" && !now.contains(document.activeElement)) (link(shown) ?? now).focus({ preventScroll: true });

@@ -8,3 +8,8 @@ def press(page: Page, *keys: str) -> None:
     page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)
+
+
+def wait_until_keys_decide(page: Page) -> None:
+    """An item that follows a decided one takes no decision in the moment it is shown."""
+    page.wait_for_function("() => !document.querySelector('#item[data-unread]')")

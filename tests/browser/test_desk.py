@@ -9,12 +9,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from surfaces.models import Account, DeskItem, Draft, Message
-from tests.browser.keyboard import press
+from tests.browser.keyboard import press, wait_until_keys_decide
 from tests.browser.mixed_desk import draft, lay_out, suspect
 from tests.factories import make_account, make_operator, make_post
 
 MANY = 100
-A_GLANCE = 300  # ms; nobody decides on words without reading some of them
 # What a moderator presses, by kind; twice in three drafts say yes, the third is rejected.
 KEYS = {"suspect": "s", "lapsed": "a", "failed": "a", "unknown": "t", "given_up": "a"}
 # Times every item in the page itself: from the key to the next item's arrival in the pane.
@@ -76,7 +75,7 @@ def test_a_moderator_clears_100_mixed_items_by_keyboard_alone(visit, account, ca
         else:
             press(page, KEYS.get(kind, "a"))
         arrived(page, key)
-        page.wait_for_timeout(A_GLANCE)
+        wait_until_keys_decide(page)
     took = sorted(page.evaluate("() => window.took"))
     p95 = took[int(len(took) * 0.95)]
     with capsys.disabled():
@@ -129,6 +128,40 @@ def test_undo_brings_the_item_back_for_ten_seconds(visit, account):
     expect(page.locator(f"#item[data-item={key}]")).to_be_visible()
     made.refresh_from_db()
     assert made.state == "waiting"
+
+
+def test_a_second_key_does_not_decide_on_an_item_that_was_shown_this_moment(visit, account):
+    made = [draft(account, number) for number in (3, 2, 1)]
+    keys = [f"draft-{row.pk}" for row in made]
+    page = visit(make_operator(), "/desk/")
+    assert arrived(page, "") == keys[0]
+    press(page, "a")
+    page.wait_for_timeout(120)
+    press(page, "a")
+    page.wait_for_timeout(300)
+    page.wait_for_load_state("networkidle")
+    assert at(page) == keys[1]
+    assert {item.key for item in DeskItem.objects.all()} == set(keys[1:])
+    wait_until_keys_decide(page)
+    press(page, "a")
+    assert arrived(page, keys[1]) == keys[2]
+
+
+def test_undo_steps_back_through_every_decision_that_can_be_undone(visit, account):
+    made = [draft(account, number) for number in (3, 2, 1)]
+    page = visit(make_operator(), "/desk/")
+    for row in made[:2]:
+        expect(page.locator(f"#item[data-item=draft-{row.pk}]")).to_be_visible()
+        wait_until_keys_decide(page)
+        press(page, "a")
+    expect(page.locator(f"#item[data-item=draft-{made[2].pk}]")).to_be_visible()
+    for row in reversed(made[:2]):
+        expect(page.locator("#toasts [data-key=u]")).to_be_visible()
+        press(page, "u")
+        expect(page.locator(f"#item[data-item=draft-{row.pk}]")).to_be_visible()
+    expect(page.locator(".toast")).to_contain_text("Undone")
+    expect(page.locator("#toasts [data-key=u]")).to_have_count(0)
+    assert {row.state for row in Draft.objects.all()} == {"waiting"}
 
 
 def test_many_are_decided_at_once_with_what_came_of_each(visit, account):

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from surfaces.desk import decisions
 from surfaces.drafts import services as draft_services
 from surfaces.models import Account, DeskViewer, Draft, Message
-from tests.browser.keyboard import press
+from tests.browser.keyboard import press, wait_until_keys_decide
 from tests.browser.mixed_desk import draft, suspect
 from tests.browser.test_desk import account, arrived, at  # noqa: F401 - a fixture among them
 from tests.factories import make_operator
@@ -92,7 +92,9 @@ def test_the_next_item_is_shown_before_the_decision_is_answered(desk, drafts):
 
 def test_undo_pressed_at_once_takes_back_the_last_decision(desk, drafts):
     release = hold_posts(desk)
-    press(desk, "a", "a", "u")
+    press(desk, "a")
+    wait_until_keys_decide(desk)
+    press(desk, "a", "u")
     release()
     expect(desk.locator(".toast")).to_contain_text("Undone")
     assert states(drafts) == ["approved", "waiting", "waiting"]
@@ -110,7 +112,7 @@ def test_a_refused_decision_brings_its_item_back_with_a_sentence(desk, drafts):
     expect(row).to_contain_text("not done")
     assert at(desk) == key_of(drafts[1])  # the answer does not take the pane
     told.get_by_role("link", name="Open").click()
-    expect(desk.locator("#item")).to_contain_text("Another operator decided first. Jonas Weil")
+    expect(desk.locator("#item")).to_contain_text("Already decided. Jonas Weil")
     expect(desk.locator("#refusals > *")).to_have_count(0)
     assert states(drafts) == ["approved", "waiting", "waiting"]
 
@@ -150,7 +152,9 @@ def test_an_edited_comment_is_no_spam_by_a_decision_on_its_former_words(visit, a
     first, second = suspect(account, 2), suspect(account, 1)
     page = with_panes(visit(make_operator(), "/me"), 1)
     Message.objects.filter(pk=second.pk).update(content=OTHER_WORDS)
-    press(page, "s", "s")
+    press(page, "s")
+    wait_until_keys_decide(page)
+    press(page, "s")
     expect(page.get_by_role("alert")).to_contain_text("It changed after you opened it.")
     assert list(Message.objects.spam()) == [first]
 
@@ -211,7 +215,9 @@ def test_what_was_decided_is_posted_when_the_page_is_left(desk, drafts, monkeypa
         return decide(*given)
 
     monkeypatch.setattr(decisions, "decide", decide_slowly)
-    press(desk, "a", "a")
+    press(desk, "a")
+    wait_until_keys_decide(desk)
+    press(desk, "a")
     desk.close()
     for _ in range(80):
         if states(drafts) == ["approved", "approved", "waiting"]:
