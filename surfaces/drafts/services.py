@@ -19,6 +19,7 @@ from surfaces.accounts.models.account import Account, ReplyMode
 from surfaces.audit.models import AuditEvent
 from surfaces.drafts.models import UNDECIDED, Draft, DraftKind, DraftState, Feedback
 from surfaces.drafts.retry import SEND, lock_draft, undo_facts
+from surfaces.drafts.states import RejectionReason
 from surfaces.drafts.validation import check_parts, check_target, check_words, checked_note, trimmed
 from surfaces.errors import NotAllowed, StaleState
 from surfaces.messages import reply_state
@@ -217,16 +218,18 @@ def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
     had_failed, rejects = draft.state == DraftState.FAILED, is_rejection(draft, by)
     before = undo_facts(draft)
     facts = {"judged": Feedback.REJECTED} if rejects else {}
+    why = why.strip()[:400]
+    said = as_reason(why) if why in RejectionReason.values else typed(why)
     draft.advance(
         DraftState.WITHDRAWN,
         decided_by=by,
         decided_at=now,
-        why=as_reason(why.strip()[:400]) or "draft.withdrawn",
+        why=said or "draft.withdrawn",
         **facts,
     )
     reply_state.reopen(draft.comment(), with_fresh_attempts=had_failed)
     action = "draft.rejected" if rejects else "draft.withdrawn"
-    AuditEvent.objects.record(action, actor=by, subject=draft, why=as_reason(why), **before)
+    AuditEvent.objects.record(action, actor=by, subject=draft, why=said, **before)
 
 
 def is_rejection(draft: Draft, by: str) -> bool:

@@ -124,7 +124,7 @@ def fill(sentence: Any, values: Mapping[str, Any]) -> str:
     """Put values into the gaps `%(name)s` of a sentence."""
     try:
         return _EXTRA_STOP.sub("", str(sentence % _Values(values))).replace(_END, "")
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         return str(sentence)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -170,6 +170,6 @@ def _parse(text: str, wanted: type) -> Any:
         return text
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return None if timezone.is_naive(moment) else moment.astimezone(UTC)
+    except (OverflowError, ValueError):  # PostgreSQL refuses an offset that leaves its years, too
         return None
-    return None if timezone.is_naive(moment) else moment
