@@ -1,8 +1,7 @@
 """The connection on which this process receives notifications of PostgreSQL.
 
-It belongs to the thread that uses it, and serves that thread's queries, too. A lost
-one is opened again after a wait that grows; what was missed meanwhile is made good by telling
-everybody how things stand.
+It belongs to the thread that uses it, and serves that thread's queries, too. A lost one is opened
+again after a wait that grows; then everybody is told how things stand.
 """
 
 from __future__ import annotations

@@ -127,7 +127,8 @@ class Streams:
     def _seat(self) -> None:
         with suppress(Empty):
             while True:
-                stream, stream.sock = self._arrivals.get_nowait()
+                stream, sock = self._arrivals.get_nowait()
+                stream.sock = sock
                 stream.ends_at = time.monotonic() + self.lasts
                 stream.sock.setblocking(False)
                 self._selector.register(stream.sock, selectors.EVENT_READ, stream)
@@ -139,8 +140,7 @@ class Streams:
         if self.listening.fd is not None:
             self._is_news |= self.listening.heard()
         elif self.open and moment >= self.listening.try_at:
-            fd = self.listening.open()
-            self._selector.register(fd, selectors.EVENT_READ)
+            self._selector.register(self.listening.open(), selectors.EVENT_READ)
             self._is_news = True  # whatever was missed
 
     def _lose(self, error: Exception | None = None) -> None:
