@@ -102,9 +102,7 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 try:
-    DATABASES = {
-        "default": database(ENV.database_url, DATA_DIR, is_safe=ENV.colloquy_pg_fsync),
-    }
+    DATABASES = {"default": database(ENV.database_url, DATA_DIR, is_safe=ENV.colloquy_pg_fsync)}
 except ValueError as error:
     raise SystemExit(f"Colloquy cannot start: {error}") from error
 # Our templates/django/forms/ tell the words of choices in the language of who looks.

@@ -1,7 +1,6 @@
-"""Extension points: what `dialogue` adds to `surfaces`. One `Extension` per app, named in settings.
+"""What `dialogue` adds to the pages of `surfaces`: one `Extension` per app, named in settings.
 
-`dialogue` imports `surfaces`, never the reverse. Where a page of `surfaces` shows data of
-`dialogue`, the function is a field of its `Extension`.
+`dialogue` imports `surfaces`, never the reverse.
 """
 
 from __future__ import annotations
@@ -63,7 +62,6 @@ def connect_url() -> str:
 
 
 def agent_scope() -> AgentScope:
-    """The `AgentScope` of the extensions."""
     return next(found.agent_scope for found in extensions() if found.agent_scope)
 
 

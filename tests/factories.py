@@ -8,6 +8,7 @@ from typing import Any
 
 from dialogue.agents import presences
 from dialogue.models import Agent, AgentSettings, Notification, Presence
+from surfaces import crypto
 from surfaces.messages.store import next_message_id
 from surfaces.models import Account, AuditEvent, Draft, Message, Operator, Surface
 from surfaces.settings.services import SavedChange
@@ -45,7 +46,7 @@ def make_account(**given: Any) -> Account:
         "state_since": NOON,
     }
     account = Account(**(ordinary | given))
-    account.sealed_credential = account.seal(token)
+    account.sealed_credential = crypto.encrypt(token)
     account.save()
     return account
 

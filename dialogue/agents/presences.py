@@ -20,7 +20,7 @@ from surfaces.accounts.models.account import ReplyMode
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import Account, AuditEvent
 from surfaces.settings.changes import Values
-from surfaces.settings.services import SettingsSpec, change, register
+from surfaces.settings.services import SettingsSpec, change
 
 
 @transaction.atomic
@@ -63,10 +63,10 @@ def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presenc
     return presence
 
 
-@register(Presence)
 class PresenceSpec(SettingsSpec[Presence]):
     """Its events are about its account, and name the agent."""
 
+    model = Presence
     action = "presence.changed"
     fields = ("mode", "stones_per_day", "explore_share", "stone_community")
 

@@ -9,7 +9,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.activations.models import Activation
-from dialogue.agents.models.settings import DAY_WITHIN_MONTH, _between
+from dialogue.agents.models.settings import DAY_WITHIN_MONTH, dollars
+from surfaces.model_fields import between
 
 HOUSE = "house"  # the owner of the shared budget
 
@@ -70,17 +71,13 @@ class SharedBudget(models.Model):
     """Budget of all agents together; one row."""
 
     tokens_per_day = models.PositiveIntegerField(
-        default=1_000_000, validators=_between(0, 100_000_000)
+        default=1_000_000, validators=between(0, 100_000_000)
     )
     tokens_per_month = models.PositiveBigIntegerField(
-        default=15_000_000, validators=_between(0, 2_000_000_000)
+        default=15_000_000, validators=between(0, 2_000_000_000)
     )
-    money_per_day = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("5"), validators=_between(0, 100_000)
-    )
-    money_per_month = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("50"), validators=_between(0, 100_000)
-    )
+    money_per_day = dollars(5, most=100_000)
+    money_per_month = dollars(50, most=100_000)
 
     ledger_name = "house:budget"
 

@@ -25,7 +25,7 @@ from surfaces.operators import two_factor
 from surfaces.operators.models.operator import Operator, Role
 from surfaces.settings import services
 from surfaces.settings.changes import Values
-from surfaces.settings.services import SavedChange, SettingsSpec, register
+from surfaces.settings.services import SavedChange, SettingsSpec
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that looks like something else
 GROUPS, SIZE = 4, 5  # 20 letters of 31: 99 bits
@@ -94,10 +94,10 @@ def _check_name(operator: Operator) -> None:
 # ── what they may ─────────────────────────────────────────────────────────
 
 
-@register(Operator)
 class OperatorSpec(SettingsSpec[Operator]):
     """Role and limits. `change` and `undo` of this module hold the rows of administrators."""
 
+    model = Operator
     action = "operator.changed"
     fields = LIMITS
 

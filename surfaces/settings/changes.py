@@ -35,9 +35,6 @@ def to_json(value: Any) -> Any:
     return to_text(value) if isinstance(value, Decimal | time) else value
 
 
-# ── what a person saw ─────────────────────────────────────────────────────
-
-
 def mark_of(value: Any) -> str:
     """A short digest of a value, to see later whether it is another one."""
     return hashlib.sha256(to_text(value).encode()).hexdigest()[:12]
@@ -73,9 +70,6 @@ def merge(
         if name in marks and mark_of(current.get(name)) not in {marks[name], mark_of(value)}
     ]
     return changed, conflicts
-
-
-# ── what an audit event says ──────────────────────────────────────────────
 
 
 def pairs_of(facts: Mapping[str, Any]) -> Pairs:

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from surfaces.settings.changes import Values
 from surfaces.settings.models import InstanceSettings
-from surfaces.settings.services import SettingsSpec, register
+from surfaces.settings.services import SettingsSpec
 
 
-@register(InstanceSettings)
 class InstanceSpec(SettingsSpec[InstanceSettings]):
+    model = InstanceSettings
     action = "house.changed"
     fields = (
         "name", "language", "undo_seconds", "drafts_wait_hours", "suspect_from", "spam_from",

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces import adapters
-from surfaces.accounts.forms import minutes, modes
+from surfaces.accounts.models.account import ReplyMode
 from surfaces.web.forms import HANDLE_ATTRS, StyledForm
 
 
@@ -42,5 +42,22 @@ class ConnectForm(StyledForm, forms.Form):
         help_text=_lazy("Kept encrypted and never shown again. The built-in hub needs none."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
-    every = minutes()
-    mode = modes()
+    every = forms.IntegerField(
+        label=_lazy("Poll interval"),
+        min_value=1,
+        max_value=1440,
+        initial=5,
+        help_text=_lazy("How often the watcher looks for what is new."),
+        error_messages={
+            "min_value": _lazy("Enter 1 to 1440 minutes."),
+            "max_value": _lazy("Enter 1 to 1440 minutes; 1440 is once a day."),
+            "invalid": _lazy("Enter a whole number of minutes, 1 to 1440."),
+        },
+        widget=forms.NumberInput(attrs={"class": "input n"}),
+    )
+    mode = forms.ChoiceField(
+        label=_lazy("Mode"),
+        choices=ReplyMode.choices,
+        initial=ReplyMode.REVIEW,
+        widget=forms.RadioSelect,
+    )

@@ -16,7 +16,7 @@ class RateLimitWindow(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(name="allowance_one_per_bucket", fields=["holder", "bucket"]),
+            models.UniqueConstraint(name="allowance_one_per_bucket", fields=["holder", "bucket"])
         ]
 
     def __str__(self) -> str:

@@ -22,11 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("account", help="the account's name, as on the Surfaces page")
 
     def handle(self, **options: Any) -> None:
-        account = Account.objects.filter(name=options["account"]).select_related("surface").first()
+        name = options["account"]
+        account = Account.objects.filter(name=name).select_related("surface").first()
         if account is None:
-            raise CommandError(
-                f"There is no account {options['account']}. See the Surfaces page.", returncode=2
-            )
+            raise CommandError(f"There is no account {name}. See the Surfaces page.", returncode=2)
         last = BackfillStep(0, 0, 0, 0, "")
         try:
             with Progress(
