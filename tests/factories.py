@@ -9,7 +9,7 @@ from typing import Any
 from dialogue.agents import presences
 from dialogue.models import Agent, AgentSettings, Notification, Presence
 from surfaces import crypto
-from surfaces.messages.store import next_message_id
+from surfaces.messages.store import take_ids
 from surfaces.models import Account, AuditEvent, Draft, Message, Operator, Surface
 from surfaces.settings.services import SavedChange
 
@@ -53,7 +53,7 @@ def make_account(**given: Any) -> Account:
 
 def make_post(**given: Any) -> Message:
     """A post of ours on a surface."""
-    pk = next_message_id()
+    pk = take_ids(1)[0]
     ordinary = {
         "account": given.get("account") or make_account(),
         "remote_id": f"post-{pk}",
