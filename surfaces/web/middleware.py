@@ -14,12 +14,16 @@ Respond = Callable[[HttpRequest], HttpResponse]
 
 def refuse_unreadable(respond: Respond) -> Respond:
     """Answer 400 to NUL in the path, query or form, and to a query that is not UTF-8.
-
     No column keeps NUL, and no browser sends it by itself.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        texts = [request.path_info, _query_of(request)]
+        query = request.META.get("QUERY_STRING", "").encode("latin-1", "backslashreplace")
+        try:
+            texts = [request.path_info, unquote_to_bytes(query).decode()]
+        except UnicodeDecodeError as error:
+            words = _("The address is not valid UTF-8. Open the page from the menu again.")
+            raise BadRequest(words) from error
         for name, values in request.POST.lists():
             texts += [name, *map(str, values)]
         if any("\0" in text for text in texts):
@@ -27,13 +31,3 @@ def refuse_unreadable(respond: Respond) -> Respond:
         return respond(request)
 
     return middleware
-
-
-def _query_of(request: HttpRequest) -> str:
-    raw = request.META.get("QUERY_STRING", "").encode("latin-1", "backslashreplace")
-    try:
-        return unquote_to_bytes(raw).decode()
-    except UnicodeDecodeError as error:
-        raise BadRequest(
-            _("The address is not valid UTF-8. Open the page from the menu again.")
-        ) from error
