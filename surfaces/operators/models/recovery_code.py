@@ -24,7 +24,7 @@ class RecoveryCode(models.Model):
             # Also finds the code that was typed.
             models.UniqueConstraint(
                 name="recovery_code_once_per_operator", fields=["operator", "digest"]
-            ),
+            )
         ]
 
     def __str__(self) -> str:
