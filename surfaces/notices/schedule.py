@@ -30,8 +30,6 @@ class QuietHours:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeliveryHours:
-    """How one rule wants to be told."""
-
     zone: tzinfo
     pace: NoticeFrequency = NoticeFrequency.ONCE
     every_hours: int = 4
@@ -42,14 +40,11 @@ class DeliveryHours:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryTime:
-    """A moment, and why it is not now."""
-
     at: datetime
     why: str = ""
 
 
 def when(now: datetime, hours: DeliveryHours, *, is_urgent: bool) -> DeliveryTime:
-    """When what is noticed now should be told."""
     if is_urgent and hours.urgent_breaks:
         return DeliveryTime(now)
     digest = next_digest(now, hours)
