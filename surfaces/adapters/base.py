@@ -4,8 +4,6 @@ An adapter knows HTTP and the API of one service, but no database rows and no po
 and writing are two classes in two modules, so code with a `Reader` cannot write.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

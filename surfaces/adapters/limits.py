@@ -1,7 +1,5 @@
 """Rate limits as adapters see them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol

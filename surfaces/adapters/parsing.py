@@ -1,7 +1,5 @@
 """Validate JSON of other services, field by field."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Result types of adapters: items, threads, news, and results of writing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

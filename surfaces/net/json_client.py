@@ -4,8 +4,6 @@ Absolute URLs and redirects are refused, so a credential cannot travel. Timeouts
 and an answer larger than 8 MB is dropped while it arrives.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping

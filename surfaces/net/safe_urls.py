@@ -4,8 +4,6 @@ A URL entered by a user must not reach our own network. A name is resolved once,
 is checked, and connections go to exactly these addresses, so a later DNS change has no effect.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import ssl

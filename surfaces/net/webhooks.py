@@ -4,8 +4,6 @@ Only the status of a response is kept, because it may echo the token. Redirects 
 followed, because their address was not checked.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Create notices for new events. Idempotent by a constraint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice

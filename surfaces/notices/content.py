@@ -3,8 +3,6 @@
 A subject holds no stranger's word. A mail speaks the language of who reads it, in their zone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ A worker killed in between leaves a claim that lapses; the delivery is tried aga
 id, which mail programs and receivers know a repetition by.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Before somebody is told: is it still news, is a colleague at it, is it still theirs to hear."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.db.models import CharField, Exists, OuterRef, Q, Subquery, Value

@@ -1,7 +1,5 @@
 """Send one mail and return the outcome. Uses no models."""
 
-from __future__ import annotations
-
 import smtplib
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Form of a notification rule."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

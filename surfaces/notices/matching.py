@@ -3,8 +3,6 @@
 A rule may only narrow what its operator sees, never widen it: reach is asked first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from surfaces.desk.models import Risk

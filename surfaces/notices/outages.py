@@ -1,7 +1,5 @@
 """Accounts that are not reached for long or refused at all: told once, and once that it is over."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Recipients: live rules with their operators, read once per round."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any

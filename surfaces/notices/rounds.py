@@ -4,8 +4,6 @@ The flow is drawn in `surfaces.notices`. Whoever finds another round at work lea
 to it, and only delivers what is due.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import httpx

@@ -1,7 +1,5 @@
 """Describe a rule in words for the list."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from django.utils.translation import gettext as _

@@ -3,8 +3,6 @@
 The secret of a webhook is made here and handed back once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -4,8 +4,6 @@ Hours are what a clock on the wall shows. Where a day skips the hour, the first 
 counts; where a day has it twice, the first of the two.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 

@@ -4,8 +4,6 @@ A source is a function of `now`, of some `Extension.notice_sources`. It returns 
 now, as often as it is asked; each key is told once. A floor above is named, never imported.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pages of notifications and notification rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -4,8 +4,6 @@ A token is `clq_<prefix>_<secret>`, shown once. The prefix finds the key; of the
 the digest is kept. A revoked key stays revoked.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -1,7 +1,5 @@
 """Forms of operators, profile, two-factor authentication and API keys."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones

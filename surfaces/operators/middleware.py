@@ -1,7 +1,5 @@
 """Activate the time zone and language of the operator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 

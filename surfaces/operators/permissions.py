@@ -1,7 +1,5 @@
 """View decorators for roles. Every role may read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """What a limited reach allows beyond single rows: pausing, and which pauses are told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db.models import Q

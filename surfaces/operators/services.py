@@ -4,8 +4,6 @@ The last administrator can neither be locked out nor made less: each act holds t
 all of them, so two administrators cannot shut each other out in the same moment.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ two-factor authentication, the password alone does not sign in: the session only
 when, for five minutes.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import MutableMapping
 from datetime import datetime, timedelta

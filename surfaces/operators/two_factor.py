@@ -3,8 +3,6 @@
 A code is taken once. The secret is kept encrypted, recovery codes as digests.
 """
 
-from __future__ import annotations
-
 import base64
 import hmac
 import secrets

@@ -1,7 +1,5 @@
 """Words for templates: times, people, counts, and strangers' text made safe."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

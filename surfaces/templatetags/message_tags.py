@@ -1,7 +1,5 @@
 """Words for the pages of messages, threads and drafts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import datetime

@@ -4,8 +4,6 @@ A picture that carries text has no viewBox: x in % of the width and y in px, so 
 keep their size on a phone. Every picture stands beside its figures in words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

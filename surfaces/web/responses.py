@@ -1,7 +1,5 @@
 """Helpers of views with actions: errors as toasts, safe redirects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

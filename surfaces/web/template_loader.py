@@ -5,8 +5,6 @@ the template is compiled. An include with a fixed name finds its template once. 
 own templates stay as they are.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 What they can leave out is known when a template is compiled: see `template_loader`.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from html import escape
 from typing import Any

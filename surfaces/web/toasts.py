@@ -1,7 +1,5 @@
 """Toasts: what was done, with undo, shown once on the next page."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

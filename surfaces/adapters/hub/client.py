@@ -1,7 +1,5 @@
 """HTTP client of one account on a hub: requests, status codes, parsing of items."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

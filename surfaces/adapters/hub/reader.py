@@ -4,8 +4,6 @@ A hub counts its changes, so one request tells which threads have news. Threads 
 list are unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """Write to a hub. Every request has an idempotency key, so a repeat writes once."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

@@ -4,8 +4,6 @@ Every request is counted by the rate limiter before it is made, and limits repor
 service are stored there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import ip_address

@@ -4,8 +4,6 @@ No body is trusted: it may be JSON of either dialect, HTML from a proxy, or empt
 never shorter than what the service asked for.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

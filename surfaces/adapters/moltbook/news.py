@@ -7,8 +7,6 @@
 Texts in /home and /notifications are written by others: only ids, times and counts are used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

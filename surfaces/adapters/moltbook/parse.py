@@ -4,8 +4,6 @@ The open-source server writes `author_name`, the live site `author: {...}` or
 null; either may write camelCase, send counters as text, or wrap the object.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ An empty or short list is no proof of absence: the open-source server truncates 
 silently, replies first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta

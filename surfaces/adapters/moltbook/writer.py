@@ -4,8 +4,6 @@ Nothing is sent twice. If a request may have been stored, it raises `Unconfirmed
 service is read before a retry.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

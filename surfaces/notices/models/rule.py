@@ -6,8 +6,6 @@ waiting ──> told
    └──> failed    after the last try
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 from typing import Self

@@ -1,7 +1,5 @@
 """API key: a credential for the API, without access to pages."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import cached_property
 from typing import Self

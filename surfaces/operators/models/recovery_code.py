@@ -1,7 +1,5 @@
 """Recovery code: signs in once without the authenticator app."""
 
-from __future__ import annotations
-
 import hashlib
 
 from django.db import models

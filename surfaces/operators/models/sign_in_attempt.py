@@ -1,7 +1,5 @@
 """Failed sign-in attempts by name and network."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

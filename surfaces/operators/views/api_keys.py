@@ -1,7 +1,5 @@
 """API keys, for administrators; and what a key itself may ask about itself."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.contrib.auth.decorators import login_not_required

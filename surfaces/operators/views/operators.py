@@ -1,7 +1,5 @@
 """Pages of operators, for administrators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

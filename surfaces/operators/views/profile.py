@@ -1,7 +1,5 @@
 """The operator's own profile and password."""
 
-from __future__ import annotations
-
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django.shortcuts import redirect, render

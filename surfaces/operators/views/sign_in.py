@@ -1,7 +1,5 @@
 """Pages for sign-in and sign-out."""
 
-from __future__ import annotations
-
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied

@@ -1,7 +1,5 @@
 """One's own second factor: switch it on with a code, off with the password."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 

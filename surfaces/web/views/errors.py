@@ -1,7 +1,5 @@
 """Error pages."""
 
-from __future__ import annotations
-
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse

@@ -1,7 +1,5 @@
 """Find the numbers in a Moltbook challenge, as words or digits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise

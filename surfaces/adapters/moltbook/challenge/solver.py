@@ -5,8 +5,6 @@ mE^tE[rS aNd] SlO/wS bY^ fI[vE" is 20 - 5. A wrong answer counts against the
 account as much as none, so what can be read in two ways is not answered.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
