@@ -1,7 +1,5 @@
 """Refuse what cannot be read or stored before any view sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
