@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, F, Min
+from django.db.models import Count, Min
 from django.utils.translation import gettext as _
 
-from dialogue.agents.models.agent import Agent
-from dialogue.inbox.models import Notification
+from dialogue.models import Agent, Notification
 from dialogue.replies.decision import Reason
 from surfaces.operators.scope import Scope
 from surfaces.text.reasons import reason
@@ -17,8 +16,6 @@ from surfaces.text.reasons import reason
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitSummary:
-    """Unread notifications with the same decision."""
-
     words: str
     count: int
     look_at: datetime | None
@@ -28,11 +25,7 @@ class WaitSummary:
 def waits(agent: Agent, *, now: datetime, reach: Scope) -> list[WaitSummary]:
     unread = Notification.objects.filter(agent=agent).unread().order_by()
     rows = reach.narrow(unread, account="presence__account", agent="")
-    counts = (
-        rows.values_list("verdict")
-        .annotate(count=Count("pk"), look_at=Min("look_at"))
-        .order_by(F("count").desc(), "verdict")
-    )
+    counts = rows.values_list("verdict").annotate(count=Count("pk"), look_at=Min("look_at"))
     return [
         WaitSummary(
             words=verdict_words(verdict),
@@ -40,7 +33,7 @@ def waits(agent: Agent, *, now: datetime, reach: Scope) -> list[WaitSummary]:
             look_at=look_at,
             is_due=look_at is not None and look_at <= now,
         )
-        for verdict, count, look_at in counts
+        for verdict, count, look_at in counts.order_by("-count", "verdict")
     ]
 
 
