@@ -87,14 +87,8 @@ def shorten(words: str, most: int) -> str:
     if len(words) <= most:
         return words
     end = max((at.start() for at in _CLAUSES.finditer(words) if at.start() <= most), default=0)
-    if end < most // 2:
-        end = _word_end(words, most)
+    if end < most // 2:  # at a word; text without spaces is cut anywhere
+        gap = words.rfind(" ", 0, most + 1)
+        has_words = gap > 0 and not (HAN.match(words[most]) or HAN.match(words[most - 1]))
+        end = gap if has_words else most
     return words[:end].rstrip(_EDGES + _ASKS)
-
-
-def _word_end(words: str, most: int) -> int:
-    """Where to cut within `most`; text without spaces is cut anywhere."""
-    if HAN.match(words[most]) or HAN.match(words[most - 1]):
-        return most
-    gap = words.rfind(" ", 0, most + 1)
-    return gap if gap > 0 else most
