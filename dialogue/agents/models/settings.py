@@ -9,26 +9,34 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _lazy
+from django.db.models import CheckConstraint, F, Q
+from django.utils.translation import gettext_lazy as _
 
 from dialogue.agents.models.agent import Agent
 from surfaces.accounts.models.account import ReplyMode
 
 
 class VoiceKind(models.TextChoices):
-    SCRIPTED = "scripted", _lazy("Scripted: a template, no model")
-    MODEL = "model", _lazy("Model: a language model writes")
+    SCRIPTED = "scripted", _("Scripted: a template, no model")
+    MODEL = "model", _("Model: a language model writes")
 
 
 class OutputStyle(models.TextChoices):
-    TOOL = "tool", _lazy("Tool call")
-    NATIVE = "native", _lazy("JSON schema")
-    PROMPTED = "prompted", _lazy("Asked for in words")
+    TOOL = "tool", _("Tool call")
+    NATIVE = "native", _("JSON schema")
+    PROMPTED = "prompted", _("Asked for in words")
 
 
 def _between(low: float, high: float) -> list[Any]:
     return [MinValueValidator(low), MaxValueValidator(high)]
+
+
+def dollars(default: str, most: int) -> models.DecimalField[Any, Decimal]:
+    """An amount of money, or a price."""
+    bounds = _between(0, most)
+    return models.DecimalField(
+        max_digits=10, decimal_places=4, default=Decimal(default), validators=bounds
+    )
 
 
 def _words() -> ArrayField[Any, Any]:
@@ -81,19 +89,11 @@ class AgentSettings(models.Model):
     tokens_per_month = models.PositiveBigIntegerField(
         default=3_000_000, validators=_between(0, 2_000_000_000)
     )
-    money_per_day = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("1"), validators=_between(0, 10_000)
-    )
-    money_per_month = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("10"), validators=_between(0, 100_000)
-    )
+    money_per_day = dollars("1", 10_000)
+    money_per_month = dollars("10", 100_000)
     # Fallback prices per million tokens, for models without a known price.
-    price_in = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("5"), validators=_between(0, 1_000)
-    )
-    price_out = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("20"), validators=_between(0, 1_000)
-    )
+    price_in = dollars("5", 1_000)
+    price_out = dollars("20", 1_000)
 
     # Interests; not used by any rule yet
     topics = _words()
@@ -104,21 +104,17 @@ class AgentSettings(models.Model):
     class Meta:
         verbose_name_plural = "agent settings"
         constraints = [
-            models.CheckConstraint(
+            CheckConstraint(
                 name="agent_settings_mode_is_known", condition=Q(mode__in=ReplyMode.values)
             ),
-            models.CheckConstraint(
-                name="agent_settings_tries_1_to_10", condition=Q(tries__range=(1, 10))
-            ),
-            models.CheckConstraint(
+            CheckConstraint(name="agent_settings_tries_1_to_10", condition=Q(tries__range=(1, 10))),
+            CheckConstraint(
                 name="agent_settings_voice_is_known", condition=Q(voice__in=VoiceKind.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="agent_settings_day_within_month",
                 condition=DAY_WITHIN_MONTH,
-                violation_error_message=_lazy(
-                    "The daily budget is larger than the monthly budget."
-                ),
+                violation_error_message=_("The daily budget is larger than the monthly budget."),
             ),
         ]
 

@@ -9,8 +9,6 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents import presences
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import AgentSettings
 from dialogue.agents.settings.values import (
     FIELDS,
     KERNELS,
@@ -20,7 +18,7 @@ from dialogue.agents.settings.values import (
     clean,
     column,
 )
-from dialogue.stones.models import Kernel
+from dialogue.models import Agent, AgentSettings, Kernel
 from surfaces.errors import NotAllowed
 from surfaces.models import AuditEvent
 from surfaces.settings.changes import Values
