@@ -25,7 +25,7 @@ from dialogue.budgets.models import HOUSE, Period
 from dialogue.budgets.services import owner_of
 from dialogue.budgets.shared import current
 from dialogue.dashboard.agent_status import AgentStatus, agent_status
-from dialogue.inbox.waiting import WaitSummary, waits
+from dialogue.inbox.waiting import waits
 from dialogue.models import Activation, Agent, Presence, SharedBudget
 from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
 from surfaces.home.frame import PageFrame
@@ -119,14 +119,6 @@ _HOUSE_LIMITS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AgentToday:
-    sent: int
-    waiting: int
-    failed: int
-    replies: BudgetMeter
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class FeedbackCounts:
     last: list[Draft]
     approved: int
@@ -164,7 +156,7 @@ class AgentOverview:
 
     @property
     def meters(self) -> list[BudgetMeter]:
-        return [*self.bars, self.today.replies]
+        return [*self.bars, self.today["replies"]]
 
     @property
     def initials(self) -> str:
@@ -193,7 +185,7 @@ class AgentOverview:
         return sorted({presence.effective_mode for presence in self.presences})
 
     @cached_property
-    def today(self) -> AgentToday:
+    def today(self) -> dict[str, Any]:
         """Count drafts of today; replies as `replies.decision` counts them.
 
         Replies of all accounts count, also outside the operator's limits: the limit is the agent's.
@@ -210,14 +202,11 @@ class AgentOverview:
         )
         note = _("resets at 00:00 %(timezone)s") % {"timezone": agent.timezone}
         replies = BudgetMeter(
-            label=_("Replies today"),
-            used=Decimal(found.pop("replies")),
-            most=Decimal(agent.settings.replies_per_day),
-            unit=_("replies"),
-            until=end,
+            label=_("Replies today"), used=Decimal(found.pop("replies")), unit=_("replies"),
+            most=Decimal(agent.settings.replies_per_day), until=end,
             note="" if agent.timezone == "UTC" else note,
-        )
-        return AgentToday(replies=replies, **found)
+        )  # fmt: skip
+        return found | {"replies": replies}
 
     @cached_property
     def verdicts(self) -> FeedbackCounts:
@@ -242,7 +231,7 @@ class AgentOverview:
         return [ActivationRow(row, self.now) for row in rows.order_by("-id")[:WAKINGS]]
 
     @cached_property
-    def waits(self) -> list[WaitSummary]:
+    def waits(self) -> list[dict[str, Any]]:
         return waits(self.agent, now=self.now, reach=self._reach)
 
 

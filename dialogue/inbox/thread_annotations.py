@@ -175,14 +175,14 @@ def _sum(wakings: Sequence[ThreadActivation]) -> str:
 
 
 def _speakers(lives: Lives) -> list[Speaker]:
-    by_agent: dict[tuple[str, str], list[list[ThreadActivation]]] = {}
+    by_agent: dict[tuple[str, str], list[ThreadActivation]] = {}
     for turn, wakings in lives.items():
-        by_agent.setdefault((turn.slug, turn.name), []).append(wakings)
+        by_agent.setdefault((turn.slug, turn.name), []).extend(wakings)
     return [
         Speaker(
             name=name,
             url=reverse("dialogue:agent", args=[slug]),
-            words=_sum(all_of_it) if (all_of_it := [w for some in found for w in some]) else "",
+            words=_sum(found) if found else "",
         )
         for (slug, name), found in sorted(by_agent.items())
     ]

@@ -67,12 +67,7 @@ def _comments(posts: QuerySet[Message]) -> dict[int, list[CommentFacts]]:
     wanted = ("post_id", "author_id", "author", "words", "is_ours_too", "spam_status")
     found: dict[int, list[CommentFacts]] = defaultdict(list)
     for post, author_id, author, words, is_ours, spam in rows.values_list(*wanted).iterator():
-        found[post].append(
-            CommentFacts(
-                author=author_id or author,
-                is_question=choice.is_question(words),
-                is_ours=is_ours,
-                is_spam=spam == SpamStatus.SPAM,
-            )
-        )
+        asks, is_spam = choice.is_question(words), spam == SpamStatus.SPAM
+        facts = {"is_question": asks, "is_ours": is_ours, "is_spam": is_spam}
+        found[post].append(CommentFacts(author=author_id or author, **facts))
     return found

@@ -32,10 +32,6 @@ LONGEST_ORIGIN = Draft._meta.get_field("origin").max_length
 FRESH_SEED = 7_919  # so that a voice with a random choice writes another text the second time
 
 
-class FaultyWords(VoiceBroken):
-    """The text failed the checks twice; the message says why."""
-
-
 def voice_of(agent: Agent) -> Voice:
     settings = agent.settings
     brains = agent.brains.order_by("rank", "id") if settings.voice == VoiceKind.MODEL else []
@@ -78,7 +74,7 @@ def generate(
         written = voice.write(replace(again, seed=brief.seed + FRESH_SEED), books)
         found = _checked(activation, written, context, clock=clock)
     if found:
-        raise FaultyWords(reason("voice.faulty_twice", faults=several(found)))
+        raise VoiceBroken(reason("voice.faulty_twice", faults=several(found)))
     return written, voice.name
 
 

@@ -91,16 +91,12 @@ class WeeklyChart:
         scale = (BARS_TO - BARS_FROM) / longest
         return [
             GainBar(
-                length=both[part] * scale,
-                start=BARS_FROM,
-                y=y + 20 * at,
-                css=kind,
-                label=kind,
+                length=both[part] * scale, start=BARS_FROM, y=y + 20 * at, css=kind, label=kind,
                 value=both[part],
             )
             for part, y in ((0, 22), (1, 92))
             for at, (kind, *both) in enumerate(values)
-        ]
+        ]  # fmt: skip
 
 
 def weekly_chart(

@@ -94,14 +94,10 @@ class ModelVoice:
             async with open_wire(self.knobs.timeout, self.transport) as wire:
                 model = RecordedModel(open_model(mind, wire), mind, self.knobs, watch)
                 answer = await self._answer(model, brief)
-            exit, title = answer.exit or "", getattr(answer, "title", "")
-            return Reply(
-                terms=answer.terms,
-                pointer=answer.pointer,
-                exit=exit,
-                text=built(answer.terms, answer.pointer, exit),
-                title=" ".join(title.split()),
-            )
+            terms, pointer, exit = answer.terms, answer.pointer, answer.exit or ""
+            title = " ".join(getattr(answer, "title", "").split())
+            text = built(terms, pointer, exit)
+            return Reply(terms=terms, pointer=pointer, exit=exit, text=text, title=title)
         except ANOTHER_MAY_DO as error:
             return error
         except (AgentRunError, UserError) as error:

@@ -67,14 +67,10 @@ def passages(text: str) -> list[Passage]:
     for line in plain(text).split("\n"):
         for sentence in _SENTENCES.split(line):
             words = sentence.lstrip(_EDGES + _ASKS).rstrip(_EDGES)
-            if is_sayable(words):
+            enough = bool(_LETTER.search(words)) and display_width(words) >= SHORTEST
+            if enough and words.isprintable() and not domains(words):
                 found.append(Passage(words, asks=words[-1] in _ASKS))
     return found
-
-
-def is_sayable(words: str) -> bool:
-    enough = bool(_LETTER.search(words)) and display_width(words) >= SHORTEST
-    return enough and words.isprintable() and not domains(words)
 
 
 def display_width(words: str) -> int:
