@@ -42,6 +42,5 @@ urlpatterns = [
     path("stones/<int:pk>/", stone_views.stone, name="stone"),
     path("activations/", activation_views.activations, name="activations"),
     path("activations/<int:pk>/", activation_views.activation, name="activation"),
-    #
     path("surfaces/connect", connect.connect, name="connect"),
 ]

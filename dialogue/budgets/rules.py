@@ -41,7 +41,6 @@ def periods(now: datetime) -> dict[str, date]:
 
 
 def resets_at(period: str, now: datetime) -> datetime:
-    """When the next day or month of UTC begins."""
     starts = periods(now)[period]
     following = starts + timedelta(days=1 if period == DAY else 31)
     if period == MONTH:
@@ -63,9 +62,8 @@ def exceeded_budget(
     """
     used, _, allowed = money
     if used >= allowed or sum(money[:2]) > allowed:
-        return _reason(
-            "money", is_shared, period, [dollars(each) for each in money], used >= allowed
-        )
+        amounts = [dollars(amount) for amount in money]
+        return _reason("money", is_shared, period, amounts, used >= allowed)
     counted, _, most = tokens
     if counted >= most or sum(tokens[:2]) > most:
         return _reason("tokens", is_shared, period, [f"{n:,}" for n in tokens], counted >= most)
@@ -77,10 +75,8 @@ def _reason(
 ) -> StoredReason:
     used, wanted, allowed = amounts
     whose, how = "shared" if is_shared else period, "spent" if is_all_gone else "short"
-    named = reason(f"budget.period_{period}")
-    return reason(
-        f"budget.{what}_{how}_{whose}", period=named, used=used, wanted=wanted, allowed=allowed
-    )
+    facts = {"used": used, "wanted": wanted, "allowed": allowed}
+    return reason(f"budget.{what}_{how}_{whose}", period=reason(f"budget.period_{period}"), **facts)
 
 
 def dollars(amount: Decimal) -> str:

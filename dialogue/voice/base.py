@@ -16,8 +16,6 @@ from surfaces.text.reasons import StoredReason
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadMessage:
-    """One text of the thread."""
-
     author: str
     text: str
     title: str = ""
@@ -114,8 +112,6 @@ def built(terms: str, pointer: str, exit: str) -> str:
 
 
 class Voice(Protocol):
-    """Writes replies and posts."""
-
     name: str  # shown with every draft: scripted, or the models' names
 
     def write(self, brief: Brief, watch: UsageRecorder) -> Reply:

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy as _
 
 from dialogue.agents.models.agent import Agent
 from surfaces.accounts.models.account import ReplyMode
@@ -17,14 +17,14 @@ from surfaces.model_fields import between, check
 
 
 class VoiceKind(models.TextChoices):
-    SCRIPTED = "scripted", _lazy("Scripted: a template, no model")
-    MODEL = "model", _lazy("Model: a language model writes")
+    SCRIPTED = "scripted", _("Scripted: a template, no model")
+    MODEL = "model", _("Model: a language model writes")
 
 
 class OutputStyle(models.TextChoices):
-    TOOL = "tool", _lazy("Tool call")
-    NATIVE = "native", _lazy("JSON schema")
-    PROMPTED = "prompted", _lazy("Asked for in words")
+    TOOL = "tool", _("Tool call")
+    NATIVE = "native", _("JSON schema")
+    PROMPTED = "prompted", _("Asked for in words")
 
 
 def dollars(usual: int, *, most: int) -> models.DecimalField[Any, Any]:
@@ -104,9 +104,7 @@ class AgentSettings(models.Model):
             models.CheckConstraint(
                 name="agent_settings_day_within_month",
                 condition=DAY_WITHIN_MONTH,
-                violation_error_message=_lazy(
-                    "The daily budget is larger than the monthly budget."
-                ),
+                violation_error_message=_("The daily budget is larger than the monthly budget."),
             ),
         ]
 

@@ -9,11 +9,9 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents import presences
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import AgentSettings
 from dialogue.agents.settings import values
 from dialogue.agents.settings.values import KERNELS, OF_AGENT, OF_SETTINGS
-from dialogue.stones.models import Kernel
+from dialogue.models import Agent, AgentSettings, Kernel
 from surfaces.errors import NotAllowed
 from surfaces.models import AuditEvent
 from surfaces.settings.changes import Values

@@ -24,9 +24,8 @@ class Command(PollingCommand):
     def step(self) -> list[dict[str, Any]]:
         self.sender.hold()
         activation_services.reclaim_abandoned(now=timezone.now())
-        laid = writer.write_due(
-            worker=self.sender.name, clock=timezone.now, until=self.ending.is_set
-        )
+        worker, until = self.sender.name, self.ending.is_set
+        laid = writer.write_due(worker=worker, clock=timezone.now, until=until)
         return [asdict(laid)] if laid.did else []
 
     def nothing(self) -> dict[str, Any]:

@@ -36,7 +36,6 @@ class Draw:
 
     @property
     def explores(self) -> bool:
-        """Whether the number alone means explore."""
         return self.stone.draw < self.stone.share
 
     @property
@@ -45,7 +44,6 @@ class Draw:
 
     @property
     def room(self) -> float:
-        """The share of exploit."""
         return 1 - self.stone.share
 
     @property

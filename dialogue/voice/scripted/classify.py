@@ -76,9 +76,7 @@ _CHINESE = {
 }
 
 
-def _compiled(
-    signs: Mapping[Intent, str],
-) -> list[tuple[Intent, re.Pattern[str]]]:
+def _compiled(signs: Mapping[Intent, str]) -> list[tuple[Intent, re.Pattern[str]]]:
     return [(game, re.compile(sign, re.IGNORECASE | re.MULTILINE)) for game, sign in signs.items()]
 
 
