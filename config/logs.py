@@ -1,7 +1,5 @@
 """Write one JSON object per log line: a fixed sentence, ids beside it, never a secret."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

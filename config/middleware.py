@@ -1,7 +1,5 @@
 """What every request gets: an id for the logs, and headers that keep the browser honest."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Settings of the program. What may differ between machines comes from `config.env`."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit

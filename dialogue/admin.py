@@ -1,7 +1,5 @@
 """Read-only Django admin for agents. They are changed on their own pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ All of it stays in the built-in hub. Clearing removes only what the demo created
 other accounts is kept.
 """
 
-from __future__ import annotations
-
 import tomllib
 from datetime import datetime
 from functools import cache

@@ -14,8 +14,6 @@ VoiceError            no text was written: a failed attempt
 LeaseLost             another worker took the activation over: write nothing more
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from surfaces.text.reasons import StoredReason, as_reason

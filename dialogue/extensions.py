@@ -1,7 +1,5 @@
 """What agents add to the pages of surfaces."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext_lazy as _
 
 from dialogue.agents.scope import accounts_of, agent_choices, agents_of

@@ -1,7 +1,5 @@
 """Health checks of agents, voices, inboxes and webhooks for `doctor`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 

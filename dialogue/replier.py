@@ -4,8 +4,6 @@ Voices take minutes, so several write at once: each thread of the pool has its o
 connection and its own heartbeat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager

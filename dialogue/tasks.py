@@ -1,7 +1,5 @@
 """Background tasks of agents."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """URLs of agents. Actions are POST requests named like their views."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from dialogue.activations import views as activation_views

@@ -4,8 +4,6 @@ Rows that services guard (drafts, messages, the audit log …) are read-only her
 are never shown.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -5,8 +5,6 @@ are those with such an identity. Nothing else is changed: if other authors took 
 is refused and names them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 `dialogue` imports `surfaces`, never the reverse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Health checks of the ground floor for `doctor`. They read only and repair nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Bounds and checks of columns, and fields whose validators and choices no migration records."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.validators import MaxValueValidator, MinValueValidator

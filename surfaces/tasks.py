@@ -1,7 +1,5 @@
 """Background tasks. Arguments are ids and strings, because they are pickled."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.contrib.sessions.models import Session

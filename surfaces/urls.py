@@ -1,7 +1,5 @@
 """Every page and every act. An act is a POST; its name is its view's name."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from surfaces.accounts.views import accounts

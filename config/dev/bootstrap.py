@@ -4,8 +4,6 @@
 standard library only. What is in place already is left alone, without a network.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

@@ -4,8 +4,6 @@ For people who work on the program; nothing here runs on a server. The same sent
 same bytes.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

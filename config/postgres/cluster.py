@@ -9,8 +9,6 @@
 Nothing here decides whether the server may start: callers hold the keeper's lock.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

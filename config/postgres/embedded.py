@@ -10,8 +10,6 @@ There is no TCP port and no password: the socket lies in a folder that only the
 server's user, and root, can enter.
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import fcntl

@@ -9,8 +9,6 @@ Nothing is imported here but the standard library: it starts in 20 ms and
 outlives an upgrade of everything else.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

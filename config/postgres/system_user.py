@@ -5,8 +5,6 @@ own, who can enter neither root's home nor a private checkout. What it cannot
 reach is copied to where it can; nobody's permissions are widened.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

@@ -1,7 +1,5 @@
 """Turn DATABASE_URL into Django's settings; without one, into those of the embedded server."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

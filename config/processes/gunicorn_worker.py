@@ -5,8 +5,6 @@ being answered, and each thread keeps a connection to the database. So the answe
 begun here like any other, and then its socket goes to the one thread that writes to all of them.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from types import FrameType
 from typing import Any

@@ -8,8 +8,6 @@ with its whole session. If the supervisor itself is killed, Linux asks the other
 One thread does everything; a second one would make forking unsafe.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import selectors

@@ -1,7 +1,5 @@
 """Read activations for the pages: the list, and one with its transcript."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ start (lease, fencing number) ──> record_step … ──> finish
     └── worker died ──> reclaim_abandoned ──> abandoned; the notification is due again
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

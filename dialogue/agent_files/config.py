@@ -3,8 +3,6 @@
 What a file leaves out stays as it is. Whether an agent answers by itself is never in a file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

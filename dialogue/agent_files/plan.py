@@ -3,8 +3,6 @@
 A key is compared and never shown: a difference names the variable that holds it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

@@ -4,8 +4,6 @@ A key with a column has that column's bounds. A key without one is checked just 
 stored with the agent, and written again by an export.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -7,8 +7,6 @@ An import changes what the files say and nothing else. Whether an agent answers 
 not in a file.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

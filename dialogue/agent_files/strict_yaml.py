@@ -4,8 +4,6 @@ Tags, anchors, a second document and deep nesting are refused. What is wrong is 
 sentence with file, line and key; nothing is raised.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

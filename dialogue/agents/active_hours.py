@@ -1,7 +1,5 @@
 """Compute the active hours of an agent in its time zone."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 

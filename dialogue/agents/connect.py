@@ -4,8 +4,6 @@ Idempotent. Values that are not given are kept; automatic replies of an existing
 switched on.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any

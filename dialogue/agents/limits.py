@@ -1,7 +1,5 @@
 """Count the replies that an agent's limits apply to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection
 from datetime import datetime

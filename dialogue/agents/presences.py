@@ -3,8 +3,6 @@
 Delivery follows the account's mode; this module keeps it equal to the presence's mode.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Map agents to accounts for operators with limited access."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db.models import QuerySet

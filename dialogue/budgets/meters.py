@@ -1,7 +1,5 @@
 """Budgets and limits as meters: used, reserved and maximum."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Notify operators of used-up budgets, once per day or month."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal

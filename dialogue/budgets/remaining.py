@@ -1,7 +1,5 @@
 """Describe what is left of limits and budgets, in sentences for the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal

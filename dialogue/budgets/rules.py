@@ -4,8 +4,6 @@ Days and months are those of UTC, so that they are the same for every worker. An
 is rather too high than too low; the difference is released when the request is settled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_UP, Decimal

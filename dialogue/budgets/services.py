@@ -4,8 +4,6 @@ Four rows guard every call: the agent's day and month, and those of all agents t
 They are locked in one order, so that two workers cannot deadlock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal

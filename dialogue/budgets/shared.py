@@ -1,7 +1,5 @@
 """What all agents together may cost."""
 
-from __future__ import annotations
-
 from dialogue.budgets.models import SharedBudget
 from surfaces.settings.services import SettingsSpec
 

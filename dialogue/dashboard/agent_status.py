@@ -3,8 +3,6 @@
 Uses the same facts as `replies.decision`, without those of a comment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Read the list of agents and the overview of one."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

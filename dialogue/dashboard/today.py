@@ -3,8 +3,6 @@
 Drafts are counted in the operator's time zone. Costs are counted per UTC day, as budgets are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal

@@ -9,8 +9,6 @@
 order, so a cursor moves only past ids that no running transaction can add (`TableCursor`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Read the inbox of one agent for its page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

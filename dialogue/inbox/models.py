@@ -5,8 +5,6 @@ unread ──consider──> wait (look_at) ──> …
   └──pass (why)──> read <── a retry by an operator or an unmarked comment reopens it
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Self
 

@@ -3,8 +3,6 @@
 Added by `dialogue.extensions`. One query, however many messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Page of one agent's inbox."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Count unread notifications by the decision that makes them wait."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -5,8 +5,6 @@ no text ─> a failed attempt; the next waits longer, and after the last the com
 stopped, out of budget, comment changed ─> released
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass

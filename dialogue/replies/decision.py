@@ -8,8 +8,6 @@ The first rule that applies wins.
     reply  start an activation
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum

@@ -9,8 +9,6 @@ A decision is stored with the notification and the message, so that pages can sh
 something is not answered. The clock is an argument; an error with one comment never ends a round.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 

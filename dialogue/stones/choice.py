@@ -4,8 +4,6 @@ One random number, seeded by presence and slot, decides: below the share it expl
 remainder picks among the threads. The result is reproducible.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

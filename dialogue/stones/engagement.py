@@ -1,7 +1,5 @@
 """Read comments by others under our posts: the input of the choice and the result of stones."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from datetime import datetime
 

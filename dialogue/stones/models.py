@@ -1,7 +1,5 @@
 """Stone: a post of ours and why it was chosen (explore or exploit)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Self

@@ -4,8 +4,6 @@ The presence is locked, and a slot is unique, so a second worker finds it chosen
 itself is pure (`stones.choice`).
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Pages of stones: the list, and one with its scores."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone

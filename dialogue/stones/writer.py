@@ -9,8 +9,6 @@ A choice is committed before a voice is called, once per presence and slot. The 
 together with its draft. If a worker dies, the stone is retried and no post is written twice.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable

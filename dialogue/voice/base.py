@@ -4,8 +4,6 @@ A voice sees a `Brief` and nothing else: no rows, no credentials, no settings. I
 So text by other people can change nothing but the text of a draft.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Build briefs: thread, comment, rules of the surface."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime

@@ -4,8 +4,6 @@ Every change edits the whole list under the agent's lock and is one audit event.
 and never comes out: the audit log says that it was set, changed or removed, no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """A model that an agent may ask."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -4,8 +4,6 @@ asked ─> answered ─> checked ──good──> text
                         └─ faults ─> asked again, with the reasons ─> text | a failed attempt
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Language models of an agent."""
 
-from __future__ import annotations
-
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import CheckConstraint, Q, UniqueConstraint

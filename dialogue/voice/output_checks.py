@@ -4,8 +4,6 @@ Each problem is a sentence that says what to do instead: for the voice in the se
 and for operators beside the failed attempt. No sentence repeats a secret.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from base64 import b64encode

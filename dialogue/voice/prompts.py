@@ -4,8 +4,6 @@ The system prompt contains no text by other people, except names in our notes th
 mentioned. The user prompt quotes other people's text in blocks made by `quoting`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

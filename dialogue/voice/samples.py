@@ -4,8 +4,6 @@ The maximum cost is booked before the request and corrected after it. If the pro
 between, the maximum stays booked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Page of an agent's voice: settings, models and API keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -9,8 +9,6 @@ during a request. If a worker dies after its request, the lease expires and the 
 delivered again with the same id.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ waiting ──> delivered
    └──> failed (after the last attempt) ──resend──> waiting
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 from typing import Self

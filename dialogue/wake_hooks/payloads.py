@@ -3,8 +3,6 @@
 Text by other people is shortened, put on one line and quoted. It cannot contain the quotes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -3,8 +3,6 @@
 Secrets are write-only, except a generated one, which is returned once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 

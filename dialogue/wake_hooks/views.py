@@ -1,7 +1,5 @@
 """Page of an external agent's webhook: URL, test, and delivery log."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

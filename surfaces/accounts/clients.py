@@ -1,7 +1,5 @@
 """Open the adapter of an account with its credential, rate limits and HTTP client."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeVar

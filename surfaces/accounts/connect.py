@@ -1,7 +1,5 @@
 """Connect an account: surface, name, credential, interval and mode, in one step."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The settings of an account and of a surface: labels and help."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

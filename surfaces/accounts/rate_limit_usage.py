@@ -1,7 +1,5 @@
 """Read how much of each rate limit an account has left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta

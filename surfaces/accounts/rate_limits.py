@@ -4,8 +4,6 @@ Every bucket is one row, changed in one statement. Reading leaves a part of each
 delivery, which has priority.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """What operators do with an account or a surface: poll now, clear an error, switch."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 

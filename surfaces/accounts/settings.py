@@ -1,7 +1,5 @@
 """What can be set of an account and of a surface."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

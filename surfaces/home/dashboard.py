@@ -1,7 +1,5 @@
 """Data of Home. Each part is queried when a template first uses it, and once for all panels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Onboarding steps of a new instance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

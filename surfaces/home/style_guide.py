@@ -2,8 +2,6 @@
 sample of each part. The colours are read from `static/site.css`, so the page cannot be wrong.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from functools import cache

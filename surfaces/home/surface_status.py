@@ -1,7 +1,5 @@
 """State of every surface, shown by its account in the worst state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Check that streams belong to signed-in, active operators with an unchanged password."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

@@ -4,8 +4,6 @@ It belongs to the thread that uses it, and serves that thread's queries, too. A 
 again after a wait that grows; then everybody is told how things stand.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 

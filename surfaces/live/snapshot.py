@@ -1,7 +1,5 @@
 """Current counts of the desk and pauses, for one scope."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Hashable

@@ -5,8 +5,6 @@ The web server's worker hands a request's socket over as soon as its headers are
 and no connection to the database.
 """
 
-from __future__ import annotations
-
 import logging
 import selectors
 import socket

@@ -1,7 +1,5 @@
 """Live updates: as a stream, or by polling."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from typing import cast

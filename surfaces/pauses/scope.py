@@ -1,7 +1,5 @@
 """Which pauses an operator with limits may see and set."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from django.utils.translation import gettext_lazy as _lazy

@@ -1,7 +1,5 @@
 """Pause and resume sending. Delivery checks for a pause in the statement that begins one."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import IntegrityError, transaction

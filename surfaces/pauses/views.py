@@ -1,7 +1,5 @@
 """Pause and resume, from any page."""
 
-from __future__ import annotations
-
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.urls import reverse

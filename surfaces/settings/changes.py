@@ -4,8 +4,6 @@ An audit event keeps a change as {name: [before, after]}. A form carries a mark 
 showed, so a save can tell what the person changed from what somebody else changed meanwhile.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

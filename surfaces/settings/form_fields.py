@@ -1,7 +1,5 @@
 """From a column to its form field, with error messages that say what to enter."""
 
-from __future__ import annotations
-
 import re
 from datetime import time
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What every page of settings does: show the form, save it, undo a change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The settings of this installation: one row, with the defaults until somebody changes it."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from surfaces.settings.changes import Values

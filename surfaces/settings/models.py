@@ -1,7 +1,5 @@
 """What holds for everybody in this installation; one row."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.core.exceptions import ValidationError

@@ -1,7 +1,5 @@
 """A management command that runs in a loop until SIGTERM and retries while the database is down."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading

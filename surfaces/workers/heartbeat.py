@@ -4,8 +4,6 @@ A thread of its own writes one row every ten seconds: a process is not taken for
 one step takes minutes, and work never waits for the writing. A clean end takes the row away.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -6,8 +6,6 @@ Needs session-wide connections: no transaction-pooling proxy between us and
 PostgreSQL (docs/install.md).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Worker: a process with heartbeats."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Self
 

@@ -1,7 +1,5 @@
 """State of processes by kind, for Home and `doctor`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """`manage.py doctor`: run the health checks and print what to do."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

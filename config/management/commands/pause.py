@@ -1,7 +1,5 @@
 """`manage.py pause`: stop sending."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py resume`: end a pause."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Run the whole program in one terminal: web, worker, watcher, sender and replier."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import os

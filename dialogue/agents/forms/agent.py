@@ -1,7 +1,5 @@
 """A new agent, and the account that an agent speaks from."""
 
-from __future__ import annotations
-
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy

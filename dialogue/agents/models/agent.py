@@ -3,8 +3,6 @@
 Whether it is paused is stored as a `Pause` in surfaces, where delivery checks it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 

@@ -1,7 +1,5 @@
 """Notes that an agent keeps between activations. Operators can read and delete them."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Index
 

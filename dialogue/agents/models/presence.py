@@ -1,7 +1,5 @@
 """Presence: an agent's assignment to an account. Delivery follows the account's mode."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from django.core.validators import MaxValueValidator, MinValueValidator

@@ -1,7 +1,5 @@
 """Settings of an agent: behavior, voice and budgets. The defaults are cautious."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Change how an agent behaves and what it may cost: one audit event for all of its values."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What can be set of an agent, by name: its columns, those of its settings, and its kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages of agents: the list, the overview, and the assignment of accounts."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse

@@ -1,7 +1,5 @@
 """Connect an account. The credential is never sent back to the browser."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone

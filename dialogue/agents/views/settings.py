@@ -1,7 +1,5 @@
 """The settings of an agent: show, change, undo."""
 
-from __future__ import annotations
-
 from dialogue.agents.forms.settings import AgentSettingsForm
 from dialogue.dashboard.agents import agent_of, frame
 from surfaces.settings.form_views import SettingsPage

@@ -1,7 +1,5 @@
 """`manage.py agents`: import agents from files, or export them."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import os

@@ -1,7 +1,5 @@
 """`manage.py connect`: connect an account on a surface to an agent."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """`manage.py demo`: create a demo community with two agents, or remove it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError

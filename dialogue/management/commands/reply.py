@@ -1,7 +1,5 @@
 """`manage.py reply`: update inboxes and write the replies that are due."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

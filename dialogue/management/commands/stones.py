@@ -1,7 +1,5 @@
 """`manage.py stones`: choose and write the posts that are due."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Explain the random number of a stone: explore below the share, else an interval of the scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Engagement is the number of comments by others that are not spam, and of their authors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

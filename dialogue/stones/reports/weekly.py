@@ -1,7 +1,5 @@
 """Charts of twelve weeks: explore share per week and engagement per stone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any

@@ -3,8 +3,6 @@
 The message is for operators. It quotes the provider shortened and masked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta

@@ -4,8 +4,6 @@ Keys and proxies are never read from the environment. Redirects are not followed
 over 4 MB are refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any, cast
 from urllib.parse import urlsplit

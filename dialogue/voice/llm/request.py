@@ -8,8 +8,6 @@ pydantic-ai runs the conversation and may send two requests. Here each one is re
 and settled after, has a timeout, and is cancelled when the worker stops.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

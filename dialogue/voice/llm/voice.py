@@ -7,8 +7,6 @@ pydantic-ai runs the conversation: it requests the parts in a schema, and once m
 schema is violated. Only the parts are used; the text is built from them here.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

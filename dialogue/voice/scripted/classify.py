@@ -3,8 +3,6 @@
 A comment without any keyword is a remark.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

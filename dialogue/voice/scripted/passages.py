@@ -5,8 +5,6 @@ numbers, keys, markup and invisible characters. The parts between are passages. 
 beginning of a text is searched, in linear time.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

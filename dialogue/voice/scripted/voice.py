@@ -4,8 +4,6 @@ It is the default voice, and its drafts are marked. The same brief and seed give
 It never fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
 

@@ -6,8 +6,6 @@ ok ──> limited (until) ──> ok        on its own
  └───> suspended       ──> ok        when it ends, or by an operator
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any, Self
 

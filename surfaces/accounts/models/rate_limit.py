@@ -1,7 +1,5 @@
 """Rate limit state per credential or address, shared by all processes."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

@@ -1,7 +1,5 @@
 """Surface: a service with posts and comments."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

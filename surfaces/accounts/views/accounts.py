@@ -1,7 +1,5 @@
 """Pages of surfaces and accounts: their state, and actions on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet

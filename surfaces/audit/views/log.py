@@ -1,7 +1,5 @@
 """Page of the audit log, newest first."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe

@@ -1,7 +1,5 @@
 """Pages of Home."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse

@@ -1,7 +1,5 @@
 """`manage.py backfill ACCOUNT`: read an account's whole history."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

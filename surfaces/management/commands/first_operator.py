@@ -1,7 +1,5 @@
 """`manage.py first_operator`: create the first operator on a new instance."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand

@@ -1,7 +1,5 @@
 """`manage.py rotate_keys`: encrypt every stored secret with the newest key."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`manage.py watch`: poll every account that is due."""
 
-from __future__ import annotations
-
 import os
 import socket
 from typing import Any
