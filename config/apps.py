@@ -1,7 +1,5 @@
 """What happens once the program is loaded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.apps import AppConfig, apps

@@ -1,7 +1,5 @@
 """Read where mails go from one variable: smtp://name:password@host:587/?tls=1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from email.utils import getaddresses
 from urllib.parse import parse_qs, unquote, urlsplit

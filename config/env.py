@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -57,10 +58,8 @@ BOUNDS = {
     "look_after_seconds": (1, 3600),
     "colloquy_live_clients": (0, 10_000),
 }
-CHOICES = {
-    "log_level": ("DEBUG", "INFO", "WARNING", "ERROR"),
-    "log_format": ("json", "text"),
-}
+CHOICES = {"log_level": ("DEBUG", "INFO", "WARNING", "ERROR"), "log_format": ("json", "text")}
+MAIL_CHECKS = {"email_url": config_email.read, "mail_from": config_email.check_sender}
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
 
@@ -86,66 +85,39 @@ def _raw(name: str, environ: Mapping[str, str]) -> str | None:
 
 
 def _typed(name: str, kind: str, raw: str) -> Any:
-    if kind == "bool":
-        return _bool(name, raw)
-    if kind == "int":
-        return _int(name, raw)
     if kind == "Path":
         return Path(raw).expanduser().resolve() if raw else Env.__dataclass_fields__[name].default
     if kind.startswith("tuple"):
         return tuple(part.strip() for part in raw.split(",") if part.strip())
-    if name == "colloquy_url":
-        return _url(name, raw)
-    if name in {"email_url", "mail_from"}:
-        return _mail(name, raw)
-    return _word(name, raw)
-
-
-def _bool(name: str, raw: str) -> bool:
-    if raw.lower() in TRUE:
-        return True
-    if raw.lower() in FALSE:
-        return False
-    raise WrongValue(f"{name.upper()} is {raw!r}; it must be on or off.")
-
-
-def _int(name: str, raw: str) -> int:
-    least, most = BOUNDS[name]
-    try:
-        number = int(raw)
-    except ValueError:
-        number = least - 1
-    if least <= number <= most:
-        return number
-    raise WrongValue(f"{name.upper()} is {raw!r}; it must be a whole number, {least} to {most}.")
-
-
-def _word(name: str, raw: str) -> str:
-    allowed = CHOICES.get(name)
-    if allowed is None:
+    if name in MAIL_CHECKS:
+        try:
+            MAIL_CHECKS[name](raw)
+        except ValueError as error:  # said without the value: it is a secret
+            raise WrongValue(f"{name.upper()} cannot be used: {error}.") from None
         return raw
-    for word in allowed:
-        if raw.lower() == word.lower():
-            return word
-    raise WrongValue(f"{name.upper()} is {raw!r}; it must be one of {', '.join(allowed)}.")
-
-
-def _url(name: str, raw: str) -> str:
-    if not raw:
-        return ""
-    parts = urlsplit(raw)
-    if parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}:
-        return raw.rstrip("/")
-    raise WrongValue(f"{name.upper()} is {raw!r}; it must look like https://desk.example.org.")
-
-
-def _mail(name: str, raw: str) -> str:
-    """Where mails go, and from whom. What is wrong is said without the value: it is a secret."""
-    check = config_email.read if name == "email_url" else config_email.check_sender
-    try:
-        check(raw)
-    except ValueError as error:
-        raise WrongValue(f"{name.upper()} cannot be used: {error}.") from None
+    wanted = ""
+    if kind == "bool":
+        if raw.lower() in TRUE | FALSE:
+            return raw.lower() in TRUE
+        wanted = "be on or off"
+    elif kind == "int":
+        least, most = BOUNDS[name]
+        with suppress(ValueError):
+            if least <= int(raw) <= most:
+                return int(raw)
+        wanted = f"be a whole number, {least} to {most}"
+    elif name in CHOICES:
+        for word in CHOICES[name]:
+            if raw.lower() == word.lower():
+                return word
+        wanted = f"be one of {', '.join(CHOICES[name])}"
+    elif name == "colloquy_url" and raw:
+        parts = urlsplit(raw)
+        if parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}:
+            return raw.rstrip("/")
+        wanted = "look like https://desk.example.org"
+    if wanted:
+        raise WrongValue(f"{name.upper()} is {raw!r}; it must {wanted}.")
     return raw
 
 

@@ -4,8 +4,6 @@ Losing these files means signing in again and connecting accounts again;
 nothing else in the database depends on them.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write one JSON object per log line: a fixed sentence, ids beside it, never a secret."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
@@ -71,9 +69,7 @@ def configuration(level: str, style: str) -> dict[str, Any]:
             "json": {"()": "config.logs.JsonFormatter"},
             "text": {"()": "config.logs.TextFormatter", "format": "%(levelname)s %(message)s"},
         },
-        "handlers": {
-            "stderr": {"class": "logging.StreamHandler", "formatter": style},
-        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": style}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # One line per request to a surface is for debugging; it would hold full URLs.

@@ -1,7 +1,5 @@
 """Settings of the program. What may differ between machines comes from `config.env`."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -57,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.security_headers",
+    "surfaces.web.middleware.drop_unreadable_cookies",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -101,9 +100,7 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 try:
-    DATABASES = {
-        "default": database(ENV.database_url, DATA_DIR, is_safe=ENV.colloquy_pg_fsync),
-    }
+    DATABASES = {"default": database(ENV.database_url, DATA_DIR, is_safe=ENV.colloquy_pg_fsync)}
 except ValueError as error:
     raise SystemExit(f"Colloquy cannot start: {error}") from error
 # Our templates/django/forms/ tell the words of choices in the language of who looks.

@@ -1,7 +1,5 @@
 """The roof's addresses: the administration, and everything the floors below show."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView

@@ -4,10 +4,7 @@ All of it stays in the built-in hub. Clearing removes only what the demo created
 other accounts is kept.
 """
 
-from __future__ import annotations
-
 import tomllib
-from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -17,8 +14,7 @@ from django.db import transaction
 
 from dialogue.agents import presences
 from dialogue.agents import services as agent_services
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.presence import Presence
+from dialogue.models import Agent, Presence
 from dialogue.voice.base import built
 from dialogue.voice.scripted.voice import ScriptedVoice
 from surfaces import demo
@@ -40,60 +36,44 @@ def told() -> dict[str, list[dict[str, Any]]]:
 
 @transaction.atomic
 def make(*, now: datetime) -> list[Account]:
-    """Create the community, accounts, agents and presences in one transaction."""
     if agent := Agent.objects.first():
-        raise NotAllowed(
-            f"This database is in use (the agent {agent.slug}); a demo belongs into an empty one."
-        )
+        used = f"This database is in use (the agent {agent.slug})"
+        raise NotAllowed(f"{used}; a demo belongs into an empty one.")
     accounts = demo.make(now=now)
     by_name = {account.handle: account for account in accounts}
     for person in told()["agent"]:
-        _let_speak(person, by_name[person["slug"]], now=now)
+        slug, values = person["slug"], {name: person[name] for name in TUNED if name in person}
+        made = agent_services.make_agent(slug, name=person["name"], by=ACTOR, is_autonomous=True)
+        change(made, values, by=ACTOR, now=now)
+        presences.join(made, by_name[slug], by=ACTOR, now=now)
     return accounts
 
 
-def _let_speak(person: dict[str, Any], account: Account, *, now: datetime) -> None:
-    agent = agent_services.make_agent(
-        person["slug"], name=person["name"], by=ACTOR, is_autonomous=True
-    )
-    values = {name: person[name] for name in TUNED if name in person}
-    change(agent, values, by=ACTOR, now=now)
-    presences.join(agent, account, by=ACTOR, now=now)
-
-
 def draft_answers(*, now: datetime) -> int:
-    """Create the demo's drafts; return how many await approval."""
     return sum(_draft(answer, now=now) for answer in told()["draft"])
 
 
 def _draft(answer: dict[str, Any], *, now: datetime) -> bool:
     """Create one draft, if its comment was read and has no reply yet."""
-    parts = (answer["terms"].strip(), answer["pointer"].strip(), answer["exit"].strip())
-    for account, question in _asked(answer):
+    slug, parts = (
+        answer["agent"],
+        (answer["terms"].strip(), answer["pointer"].strip(), answer["exit"].strip()),
+    )
+    speaks = Presence.objects.live().filter(agent__slug=slug)
+    for account in demo.accounts().filter(presences__in=speaks).select_related("surface"):
+        asked = Message.objects.filter(account=account).awaiting_reply()
+        question = asked.filter(content__startswith=answer["answers"]).first()
+        if question is None:
+            continue
         try:
             draft_services.compose(
-                account=account,
-                what=DraftKind.REPLY,
-                target=question,
-                text=built(*parts),
-                by=f"agent:{answer['agent']}",
-                now=now,
-                agent=answer["agent"],
-                origin=ScriptedVoice.name,
-                parts=parts,
-            )
+                account=account, what=DraftKind.REPLY, target=question, text=built(*parts),
+                by=f"agent:{slug}", now=now, agent=slug, origin=ScriptedVoice.name, parts=parts,
+            )  # fmt: skip
         except RuleBroken:
             return False
         return True
     return False
-
-
-def _asked(answer: dict[str, Any]) -> Iterator[tuple[Account, Message]]:
-    speaks = Presence.objects.live().filter(agent__slug=answer["agent"])
-    for account in demo.accounts().filter(presences__in=speaks).select_related("surface"):
-        asked = Message.objects.filter(account=account).awaiting_reply()
-        if question := asked.filter(content__startswith=answer["answers"]).first():
-            yield account, question
 
 
 @transaction.atomic

@@ -14,8 +14,6 @@ VoiceError            no text was written: a failed attempt
 LeaseLost             another worker took the activation over: write nothing more
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from surfaces.text.reasons import StoredReason, as_reason
@@ -24,44 +22,34 @@ from surfaces.text.reasons import StoredReason, as_reason
 class VoiceError(Exception):
     """No text was written. `reason` says why, for operators, and holds no secrets."""
 
-    def __init__(self, why: str | StoredReason) -> None:
+    def __init__(self, why: str | StoredReason, *, wait: timedelta | None = None) -> None:
         super().__init__(why)
         self.reason = as_reason(why)
+        self.wait = wait
 
     def __str__(self) -> str:
         return str(self.reason)
 
 
-class VoiceLimited(VoiceError):
-    def __init__(self, why: str | StoredReason, *, wait: timedelta | None = None) -> None:
-        super().__init__(why)
-        self.wait = wait
+class VoiceLimited(VoiceError): ...
 
 
-class VoiceDown(VoiceError):
-    def __init__(self, why: str | StoredReason, *, wait: timedelta | None = None) -> None:
-        super().__init__(why)
-        self.wait = wait
+class VoiceDown(VoiceError): ...
 
 
-class VoiceRefused(VoiceError):
-    pass
+class VoiceRefused(VoiceError): ...
 
 
-class VoiceBroken(VoiceError):
-    pass
+class VoiceBroken(VoiceError): ...
 
 
-class VoiceTooLong(VoiceError):
-    pass
+class VoiceTooLong(VoiceError): ...
 
 
-class VoiceMisconfigured(VoiceError):
-    pass
+class VoiceMisconfigured(VoiceError): ...
 
 
-class VoiceStopping(VoiceError):
-    pass
+class VoiceStopping(VoiceError): ...
 
 
 class OutOfBudget(VoiceError):

@@ -1,7 +1,5 @@
 """What agents add to the pages of surfaces."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext_lazy as _
 
 from dialogue.agents.scope import accounts_of, agent_choices, agents_of
@@ -10,34 +8,26 @@ from dialogue.dashboard.today import agents_today, cost_per_day, voice_step
 from dialogue.inbox.thread_annotations import of_messages, timeline_events
 from surfaces.extension_points import AgentScope, Extension, NavLink
 
-STONES = frozenset({"dialogue:stone"})
-ACTIVATIONS = frozenset({"dialogue:activation"})
 AGENTS = NavLink(
-    view="dialogue:agents",
-    label=_("Agents"),
-    icon="agent",
-    key="a",
+    view="dialogue:agents", label=_("Agents"), icon="agent", key="a", is_tab=True,
     text=_("Each agent: behavior, active hours, voice, budget, presences."),
-    is_tab=True,
-)
+)  # fmt: skip
 EXTENSION = Extension(
     nav_items=(
         AGENTS,
         NavLink(
-            view="dialogue:activations",
-            label=_("Activations"),
-            icon="clock",
-            key="v",
-            pages=ACTIVATIONS,
+            view="dialogue:activations", label=_("Activations"), icon="clock", key="v",
+            pages=frozenset({"dialogue:activation"}),
         ),
-        NavLink(view="dialogue:stones", label=_("Stones"), icon="stone", key="o", pages=STONES),
+        NavLink(
+            view="dialogue:stones", label=_("Stones"), icon="stone", key="o",
+            pages=frozenset({"dialogue:stone"}),
+        ),
     ),
     settings_links=(
         AGENTS,
         NavLink(
-            view="dialogue:set_house_budget",
-            label=_("Shared budget"),
-            icon="clock",
+            view="dialogue:set_house_budget", label=_("Shared budget"), icon="clock",
             text=_("The maximum cost of all agents together, a day and a month."),
         ),
     ),
@@ -48,4 +38,4 @@ EXTENSION = Extension(
     timeline_events=(timeline_events,),
     notice_sources=(spent_budgets,),
     agent_scope=AgentScope(accounts_of=accounts_of, agents_of=agents_of, choices=agent_choices),
-)
+)  # fmt: skip

@@ -1,17 +1,12 @@
 """Health checks of agents, voices, inboxes and webhooks for `doctor`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from dialogue.agents.models.agent import Agent, AgentLocation
-from dialogue.agents.models.presence import Presence
+from dialogue.agents.models.agent import AgentLocation
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.errors import VoiceMisconfigured
-from dialogue.inbox.models import Notification, ReadCursor
-from dialogue.voice.models import ModelEndpoint
-from dialogue.wake_hooks.models import WakeEvent
+from dialogue.models import Agent, ModelEndpoint, Notification, Presence, ReadCursor, WakeEvent
 from surfaces.health_checks import Finding
 from surfaces.models import Message
 
@@ -32,20 +27,14 @@ def check_up(*, now: datetime) -> Iterator[Finding]:
 
 def _replier(now: datetime) -> Finding:
     late = Notification.objects.due(now - OVERDUE).filter(agent__lives=AgentLocation.HERE).count()
-    if late or _unread(now):
+    live = Presence.objects.live().values("account")
+    heard = Message.objects.filter(account__in=live, seen_at__lt=now - OVERDUE)
+    newest = heard.order_by("-pk").values_list("pk", flat=True).first()
+    mark = ReadCursor.objects.filter(name="messages").first()
+    if late or (newest is not None and newest > (mark.candidate if mark else 0)):
         says = f"{late} notifications are overdue" if late else "new messages are not processed"
         return Finding("replier", says, "Start a replier: manage.py reply.")
     return Finding("replier", "no notification is overdue")
-
-
-def _unread(now: datetime) -> bool:
-    """Whether messages older than the limit were not put into any inbox yet."""
-    heard = Message.objects.filter(
-        account__in=Presence.objects.live().values("account"), seen_at__lt=now - OVERDUE
-    )
-    newest = heard.order_by("-pk").values_list("pk", flat=True).first()
-    mark = ReadCursor.objects.filter(name="messages").first()
-    return newest is not None and newest > (mark.candidate if mark else 0)
 
 
 def _agent(agent: Agent, now: datetime) -> Finding:
@@ -57,10 +46,9 @@ def _agent(agent: Agent, now: datetime) -> Finding:
     if agent.settings.voice == VoiceKind.MODEL and (trouble := _voice(list(agent.brains.all()))):
         return Finding(about, trouble, "Correct it on the agent's Voice page.")
     if agent.backs_off_until and agent.backs_off_until > now:
-        says = (
-            f"failed {agent.failures} times in a row, backs off until {agent.backs_off_until:%H:%M}"
-        )
-        return Finding(about, f"{says} UTC", "Read the transcripts of its last activations.")
+        until = f"backs off until {agent.backs_off_until:%H:%M} UTC"
+        says = f"failed {agent.failures} times in a row, {until}"
+        return Finding(about, says, "Read the transcripts of its last activations.")
     if not agent.settings.is_autonomous:
         return Finding(about, "automatic replies are off")
     return Finding(about, f"replies automatically, voice: {agent.settings.voice}")

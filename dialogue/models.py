@@ -13,21 +13,7 @@ from dialogue.voice.models import ModelEndpoint
 from dialogue.wake_hooks.models import WakeAttempt, WakeEvent, WakeHook
 
 __all__ = [
-    "Activation",
-    "Agent",
-    "AgentSettings",
-    "Kernel",
-    "Memory",
-    "ModelEndpoint",
-    "Notification",
-    "Presence",
-    "ReadCursor",
-    "Reservation",
-    "SharedBudget",
-    "Spending",
-    "Stone",
-    "TranscriptStep",
-    "WakeAttempt",
-    "WakeEvent",
-    "WakeHook",
-]
+    "Activation", "Agent", "AgentSettings", "Kernel", "Memory", "ModelEndpoint", "Notification",
+    "Presence", "ReadCursor", "Reservation", "SharedBudget", "Spending", "Stone", "TranscriptStep",
+    "WakeAttempt", "WakeEvent", "WakeHook",
+]  # fmt: skip

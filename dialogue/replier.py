@@ -4,14 +4,11 @@ Voices take minutes, so several write at once: each thread of the pool has its o
 connection and its own heartbeat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from types import TracebackType
 from typing import Self
 
 from django.db import DatabaseError, InterfaceError, connection
@@ -53,22 +50,13 @@ class RoundReport:
         return sum(asdict(self).values())
 
 
-@dataclass(slots=True)
-class BackgroundTasks:
-    """Counts of the background tasks."""
-
-    stale: int = 0
-    stones: int = 0
-    woken: int = 0
-
-
 class ReplierPool:
     """Pool of threads that write replies. With size 1, the calling thread does all."""
 
     def __init__(self, size: int = 1) -> None:
         self.size = max(size, 1)
         self._pool: ThreadPoolExecutor | None = None
-        self._beside: Future[BackgroundTasks] | None = None
+        self._beside: Future[RoundReport] | None = None
 
     def __enter__(self) -> Self:
         if self.size > 1:
@@ -76,12 +64,7 @@ class ReplierPool:
             self._pool = ThreadPoolExecutor(self.size + 1, thread_name_prefix="voice")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._pool:
             self._pool.shutdown(wait=True)
 
@@ -92,14 +75,14 @@ class ReplierPool:
         waiting = [self._pool.submit(_answer, clock, until) for _ in range(self.size)]
         return [done.result() for done in waiting]
 
-    def beside(self, *, clock: Clock, until: Until) -> BackgroundTasks:
+    def beside(self, *, clock: Clock, until: Until) -> RoundReport:
         """Run stale drafts, stones and webhooks in the background, so that they delay no reply."""
         if self._pool is None:
             return _besides(clock, until)
         if self._beside and not self._beside.done():
-            return BackgroundTasks()
+            return RoundReport()
         last, self._beside = self._beside, self._pool.submit(_besides, clock, until)
-        return last.result() if last else BackgroundTasks()
+        return last.result() if last else RoundReport()
 
 
 def _answer(clock: Clock, until: Until) -> ReplyCounts:
@@ -107,13 +90,13 @@ def _answer(clock: Clock, until: Until) -> ReplyCounts:
         return loop.answer_due(name, clock=clock, until=until)
 
 
-def _besides(clock: Clock, until: Until) -> BackgroundTasks:
+def _besides(clock: Clock, until: Until) -> RoundReport:
     with _alive() as name:
         stale = staleness.mark_stale(now=clock())
         stones_laid = writer.write_due(worker=name, clock=clock, until=until).did
         wake_hook_delivery.announce(now=clock())
         told = wake_hook_delivery.deliver_due(clock=clock, until=until).delivered
-    return BackgroundTasks(stale=stale, stones=stones_laid, woken=told)
+    return RoundReport(stale=stale, stones=stones_laid, woken=told)
 
 
 @contextmanager
@@ -137,10 +120,10 @@ def run_round(
     """
     done = RoundReport()
     if is_whole:
-        done.taken_back = activation_services.reclaim_abandoned(now=clock())
+        taken_back = activation_services.reclaim_abandoned(now=clock())
         presences.adopt(now=clock())
-        beside = crew.beside(clock=clock, until=until)
-        done.stale, done.stones, done.woken = beside.stale, beside.stones, beside.woken
+        done = crew.beside(clock=clock, until=until)
+        done.taken_back = taken_back
     gathered = collect.collect(now=clock())
     done.new, done.opened, done.answered = gathered.new, gathered.opened, gathered.answered
     loop.release_held(now=clock())

@@ -1,14 +1,10 @@
 """Background tasks of agents."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.utils import timezone
 
-from dialogue.activations.models import TranscriptStep
-from dialogue.budgets.models import Reservation, Spending
-from dialogue.wake_hooks.models import WakeEvent
+from dialogue.models import Reservation, Spending, TranscriptStep, WakeEvent
 
 TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation and its cost are kept
 EVENTS_KEPT = timedelta(days=30)

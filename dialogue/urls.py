@@ -1,7 +1,5 @@
 """URLs of agents. Actions are POST requests named like their views."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from dialogue.activations import views as activation_views
@@ -42,6 +40,5 @@ urlpatterns = [
     path("stones/<int:pk>/", stone_views.stone, name="stone"),
     path("activations/", activation_views.activations, name="activations"),
     path("activations/<int:pk>/", activation_views.activation, name="activation"),
-    #
     path("surfaces/connect", connect.connect, name="connect"),
 ]

@@ -4,8 +4,7 @@ Rows that services guard (drafts, messages, the audit log …) are read-only her
 are never shown.
 """
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -45,11 +44,14 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_per_page = 50
     hidden: tuple[str, ...] = ()
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return _manages(request)
-
     def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return _manages(request)
+
+    def _never(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    has_module_permission = has_view_permission
+    has_add_permission = has_change_permission = has_delete_permission = _never
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         names = [field.name for field in self.model._meta.concrete_fields]
@@ -58,44 +60,16 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.get_fields(request, obj)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
 
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
-@admin.register(Operator)
-class OperatorAdmin(ReadOnlyAdmin):
-    """Read-only: operators are changed under Settings, which protects the last administrator."""
-
-    list_display = ["username", "name", "role", "is_active", "last_login"]
-    list_filter = ["role", "is_active"]
-    hidden = ("password", "sealed_totp", "totp_step", "sign_outs")
-
-
-@admin.register(ApiKey)
-class ApiKeyAdmin(ReadOnlyAdmin):
-    list_display = ["name", "prefix", "owner", "scope", "made_at", "expires_at", "revoked_at"]
-    list_select_related = ["operator"]
-    hidden = ("digest",)
-
-
-@admin.register(Surface)
 class SurfaceAdmin(ReadOnlyAdmin):
     """Its name, our own budgets and its way of writing may be set here; the rest by verbs."""
 
-    list_display = ["slug", "name", "kind", "base_url", "is_on"]
     settable = ("name", "limits", "dialect")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return [name for name in self.get_fields(request, obj) if name not in self.settable]
 
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return _manages(request)
+    has_change_permission = ReadOnlyAdmin.has_view_permission
 
     def save_model(self, request: HttpRequest, obj: Surface, form: Any, change: bool) -> None:
         obj.save(update_fields=self.settable)
@@ -104,76 +78,58 @@ class SurfaceAdmin(ReadOnlyAdmin):
         AuditEvent.objects.record("surface.changed", actor=by, subject=obj, now=facts)
 
 
-@admin.register(Account)
-class AccountAdmin(ReadOnlyAdmin):
-    list_display = ["name", "surface", "handle", "mode", "is_on", "state", "state_since"]
-    list_filter = ["state", "mode", "is_on"]
-    list_select_related = ["surface"]
-    hidden = ("sealed_credential",)
-
-
-@admin.register(Message)
-class MessageAdmin(ReadOnlyAdmin):
-    list_display = ["id", "account", "kind", "author", "direction", "created_at", "spam_status"]
-    list_filter = ["direction", "kind", "spam_status", "reply_status"]
-    list_select_related = ["account"]
-    hidden = ("search",)
-
-
-@admin.register(Draft)
-class DraftAdmin(ReadOnlyAdmin):
-    list_display = ["id", "account", "what", "state", "made_by", "made_at", "decided_by"]
-    list_filter = ["state", "what"]
-    list_select_related = ["account"]
-
-
-@admin.register(AuditEvent)
-class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ["id", "at", "actor", "action", "subject", "why"]
-
-
-@admin.register(WatchRound)
-class WatchRoundAdmin(ReadOnlyAdmin):
-    list_display = ["id", "account", "started_at", "outcome", "requests", "stored", "skipped"]
-    list_select_related = ["account"]
-
-
-@admin.register(RateLimitWindow)
-class RateLimitWindowAdmin(ReadOnlyAdmin):
-    list_display = ["holder", "bucket", "used", "window_ends_at", "blocked_until"]
-
-
-@admin.register(Pause)
-class PauseAdmin(ReadOnlyAdmin):
-    list_display = ["scope", "subject", "why", "by", "since", "ended_at", "ended_by"]
-
-
-@admin.register(SpamDecision)
-class SpamDecisionAdmin(ReadOnlyAdmin):
-    list_display = ["id", "message", "is_spam", "filter_status", "by", "at"]
-    list_select_related = ["message"]
-
-
-@admin.register(SpamToken)
-class SpamTokenAdmin(ReadOnlyAdmin):
-    list_display = ["token", "in_spam", "in_clean"]
-
-
-@admin.register(SignInAttempt)
-class SignInAttemptAdmin(ReadOnlyAdmin):
-    list_display = ["at", "username", "network"]
-
-
-@admin.register(HubCommunity, HubPost, HubComment, HubRead, HubClock)
-class HubAdmin(ReadOnlyAdmin):
-    """The built-in community's own rows."""
-
-    hidden = ("search",)
-
-
-@admin.register(HubAuthor)
-class HubAuthorAdmin(ReadOnlyAdmin):
-    """Authors of the built-in community, without what they sign in with."""
-
-    list_display = ["name", "display_name", "is_bot", "made_at"]
-    hidden = ("key_digest",)
+admin.site.register(
+    Surface, SurfaceAdmin, list_display=["slug", "name", "kind", "base_url", "is_on"]
+)
+show = partial(admin.site.register, admin_class=ReadOnlyAdmin)
+# Operators are changed under Settings, which protects the last administrator.
+show(
+    Operator,
+    list_display=["username", "name", "role", "is_active", "last_login"],
+    list_filter=["role", "is_active"],
+    hidden=("password", "sealed_totp", "totp_step", "sign_outs"),
+)
+show(
+    ApiKey,
+    list_display=["name", "prefix", "owner", "scope", "made_at", "expires_at", "revoked_at"],
+    list_select_related=["operator"],
+    hidden=("digest",),
+)
+show(
+    Account,
+    list_display=["name", "surface", "handle", "mode", "is_on", "state", "state_since"],
+    list_filter=["state", "mode", "is_on"],
+    list_select_related=["surface"],
+    hidden=("sealed_credential",),
+)
+show(
+    Message,
+    list_display=["id", "account", "kind", "author", "direction", "created_at", "spam_status"],
+    list_filter=["direction", "kind", "spam_status", "reply_status"],
+    list_select_related=["account"],
+    hidden=("search",),
+)
+show(
+    Draft,
+    list_display=["id", "account", "what", "state", "made_by", "made_at", "decided_by"],
+    list_filter=["state", "what"],
+    list_select_related=["account"],
+)
+show(AuditEvent, list_display=["id", "at", "actor", "action", "subject", "why"])
+show(
+    WatchRound,
+    list_display=["id", "account", "started_at", "outcome", "requests", "stored", "skipped"],
+    list_select_related=["account"],
+)
+show(RateLimitWindow, list_display=["holder", "bucket", "used", "window_ends_at", "blocked_until"])
+show(Pause, list_display=["scope", "subject", "why", "by", "since", "ended_at", "ended_by"])
+show(
+    SpamDecision,
+    list_display=["id", "message", "is_spam", "filter_status", "by", "at"],
+    list_select_related=["message"],
+)
+show(SpamToken, list_display=["token", "in_spam", "in_clean"])
+show(SignInAttempt, list_display=["at", "username", "network"])
+# The built-in community's own rows; of authors not what they sign in with.
+show([HubCommunity, HubPost, HubComment, HubRead, HubClock], hidden=("search",))
+show(HubAuthor, list_display=["name", "display_name", "is_bot", "made_at"], hidden=("key_digest",))

@@ -1,7 +1,5 @@
 """Encrypt secrets at rest, with rotatable keys."""
 
-from __future__ import annotations
-
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 

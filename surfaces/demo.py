@@ -5,12 +5,10 @@ are those with such an identity. Nothing else is changed: if other authors took 
 is refused and names them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +17,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _lazy
 
+from surfaces import crypto
 from surfaces.accounts.models.account import Account, AccountState, ReplyMode
 from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent
@@ -37,14 +36,7 @@ OPENED = timedelta(days=3)  # before now: older than every message
 FIRST_ROUND_LATEST = timedelta(seconds=30)  # the command reads before any watcher does
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Utterance:
-    """One message; `place` is its number in the thread, 0 for the post."""
-
-    at: datetime
-    thread: int
-    place: int
-    said: dict[str, Any]
+Utterance = tuple[datetime, int, int, dict[str, Any]]  # when, thread, place in it (0: post), what
 
 
 def talk() -> dict[str, Any]:
@@ -61,26 +53,17 @@ def is_made() -> bool:
     return HubAuthor.objects.filter(is_demo=True).exists()
 
 
-def real_data() -> str:
-    """Describe data that is not of the demo, or ''."""
-    account = Account.objects.exclude(pk__in=accounts().values("pk")).first()
-    if account:
-        return f"the account {account.name}"
-    author = HubAuthor.objects.filter(is_demo=False).first()
-    return f"{author.name} in the hub" if author else ""
-
-
-# ── making ────────────────────────────────────────────────────────────────
-
-
 @transaction.atomic
 def make(*, now: datetime) -> list[Account]:
     """Create the community and our accounts in it, in one transaction."""
-    if found := real_data():
-        raise NotAllowed(
-            _lazy("This database is in use (%(found)s); a demo belongs into an empty one."),
-            found=found,
-        )
+    found = ""
+    if account := Account.objects.exclude(pk__in=accounts().values("pk")).first():
+        found = f"the account {account.name}"
+    elif author := HubAuthor.objects.filter(is_demo=False).first():
+        found = f"{author.name} in the hub"
+    if found:
+        message = _lazy("This database is in use (%(found)s); a demo belongs into an empty one.")
+        raise NotAllowed(message, found=found)
     told = talk()
     for room in told["community"]:
         hub_services.open_community(**room, is_demo=True, now=now - OPENED)
@@ -97,23 +80,15 @@ def _speak(posts: list[dict[str, Any]], authors: dict[str, HubAuthor], *, now: d
     """Write all messages in order of time."""
     threads: dict[int, HubPost] = {}
     comments: dict[tuple[int, int], HubComment] = {}
-    for one in sorted(_utterances(posts, now=now), key=lambda one: one.at):
-        by, content = authors[one.said.get("by") or one.said["author"]], one.said.get("text", "")
-        if one.place == 0:
-            threads[one.thread] = hub_services.post(
-                author=by,
-                title=one.said["title"],
-                content=one.said["content"],
-                community=one.said["community"],
-                now=one.at,
-            )
+    for at, thread, place, said in sorted(_utterances(posts, now=now), key=itemgetter(0)):
+        by = authors[said.get("by") or said["author"]]
+        if place == 0:
+            words = {name: said[name] for name in ("title", "content", "community")}
+            threads[thread] = hub_services.post(author=by, **words, now=at)
         else:
-            comments[one.thread, one.place] = hub_services.comment(
-                author=by,
-                post=threads[one.thread],
-                parent=comments[one.thread, one.said["to"]] if "to" in one.said else None,
-                content=content,
-                now=one.at,
+            parent = comments[thread, said["to"]] if "to" in said else None
+            comments[thread, place] = hub_services.comment(
+                author=by, post=threads[thread], parent=parent, content=said.get("text", ""), now=at
             )
 
 
@@ -122,7 +97,7 @@ def _utterances(posts: list[dict[str, Any]], *, now: datetime) -> Iterator[Utter
     for thread, post in enumerate(posts):
         for place, said in enumerate([post, *post.get("comment", [])]):
             at = now - timedelta(minutes=said["ago"], seconds=rng.randrange(60))
-            yield Utterance(at=at, thread=thread, place=place, said=said)
+            yield at, thread, place, said
 
 
 def _account(name: str, key: str, *, now: datetime) -> Account:
@@ -140,13 +115,10 @@ def _account(name: str, key: str, *, now: datetime) -> Account:
         state=AccountState.OK,
         state_since=now,
     )
-    account.sealed_credential = account.seal(key)
+    account.sealed_credential = crypto.encrypt(key)
     account.save(force_insert=True)
     AuditEvent.objects.record("demo.made", actor=ACTOR, subject=account)
     return account
-
-
-# ── taking away ───────────────────────────────────────────────────────────
 
 
 @transaction.atomic
@@ -166,21 +138,15 @@ def clear() -> None:
 def _refuse_company() -> None:
     """Refuse, if other authors wrote in the demo's threads."""
     theirs = HubComment.objects.alive().filter(author__is_demo=False)
-    comment = theirs.filter(
-        Q(post__author__is_demo=True)
-        | Q(parent__author__is_demo=True)
-        | Q(post__community__is_demo=True)
-    ).first()
+    of_demo = Q(post__author__is_demo=True) | Q(parent__author__is_demo=True)
+    comment = theirs.filter(of_demo | Q(post__community__is_demo=True)).first()
     post = HubPost.objects.alive().filter(author__is_demo=False, community__is_demo=True).first()
     if found := comment or post:
-        raise NotAllowed(
-            _lazy(
-                "%(name)s, who is not of the demo, wrote %(name2)s in its threads; delete that "
-                "first, or keep the demo."
-            ),
-            name=found.author.name,
-            name2=found.name,
+        message = _lazy(
+            "%(name)s, who is not of the demo, wrote %(name2)s in its threads; delete that "
+            "first, or keep the demo."
         )
+        raise NotAllowed(message, name=found.author.name, name2=found.name)
 
 
 def _clear_hub() -> None:
@@ -191,14 +157,10 @@ def _clear_hub() -> None:
     HubComment.objects.filter(theirs).delete()
     HubAuthor.objects.filter(is_demo=True).delete()
     HubCommunity.objects.filter(is_demo=True).delete()
-    for post in visited:
-        _close_ranks(post)
-
-
-def _close_ranks(post: HubPost) -> None:
-    """Renumber the remaining comments, so that the count is right."""
-    left = list(HubComment.objects.filter(post=post).order_by("number"))
-    for number, comment in enumerate(left, start=1):
-        HubComment.objects.filter(pk=comment.pk).update(number=number)
-    HubPost.objects.filter(pk=post.pk).update(comment_count=len(left))
-    HubRead.objects.filter(post=post, comments_seen__gt=len(left)).update(comments_seen=len(left))
+    for post in visited:  # renumber the remaining comments, so that the count is right
+        left = list(HubComment.objects.filter(post=post).order_by("number"))
+        for number, comment in enumerate(left, start=1):
+            HubComment.objects.filter(pk=comment.pk).update(number=number)
+        count = len(left)
+        HubPost.objects.filter(pk=post.pk).update(comment_count=count)
+        HubRead.objects.filter(post=post, comments_seen__gt=count).update(comments_seen=count)

@@ -1,21 +1,5 @@
 """Exceptions in two families, one class per next step.
 
-RuleBroken
-├── StaleState    the row changed: show the other decision
-├── IllegalMove   this step does not exist: a bug or a forged request
-├── NotAllowed    the input is valid, but not now or not by this person
-└── BadInput      the message says what to enter instead
-
-SurfaceError         a service did not do what we asked
-├── TryLater         not executed; the same request may work later
-│   └── Limited      by a rate limit of the service or ours, with a wait
-├── Unconfirmed      unknown whether it was executed; search before a retry
-├── Refused          the service refused; `permanent`: for good
-│   └── NotThere     because the target does not exist
-├── AuthFailed       the credential is invalid; an operator must act
-├── Suspended        the account may not write until the suspension ends
-└── PaymentRequired  the service requires a payment
-
 A broken rule is shown at once: its message and values are put together in the reader's
 language. An error of a service is stored: its `reason` is a code with values.
 """
@@ -49,19 +33,19 @@ class RuleBroken(Exception):
 
 
 class StaleState(RuleBroken):
-    """The row changed since it was read."""
+    """The row changed since it was read: show the other decision."""
 
 
 class IllegalMove(RuleBroken):
-    """The transition does not exist."""
+    """The step does not exist: a bug or a forged request."""
 
 
 class NotAllowed(RuleBroken):
-    """Not now, or not by you."""
+    """The input is valid, but not now or not by this person."""
 
 
 class BadInput(RuleBroken):
-    """Invalid input; the message says what to enter."""
+    """Invalid input; the message says what to enter instead."""
 
 
 class SurfaceError(Exception):
@@ -76,7 +60,7 @@ class SurfaceError(Exception):
 
 
 class TryLater(SurfaceError):
-    """Nothing happened.
+    """Nothing happened; the same request may work later.
 
     `wait` is what the service or our rate limiter asks for. `asked` is false if the request
     did not reach the service: then it is no attempt.
@@ -100,11 +84,11 @@ class Limited(TryLater):
 
 
 class Unconfirmed(SurfaceError):
-    """It may have been executed."""
+    """It may have been executed; search before a retry."""
 
 
 class Refused(SurfaceError):
-    """The service refused the request."""
+    """The service refused the request; `permanent`: for good."""
 
     def __init__(self, why: str | StoredReason, *, permanent: bool = True) -> None:
         super().__init__(why)
@@ -116,7 +100,7 @@ class NotThere(Refused):
 
 
 class AuthFailed(SurfaceError):
-    """The credential is wrong, expired or revoked."""
+    """The credential is wrong, expired or revoked; an operator must act."""
 
 
 class Suspended(SurfaceError):

@@ -1,10 +1,7 @@
-"""Extension points: what `dialogue` adds to `surfaces`. One `Extension` per app, named in settings.
+"""What `dialogue` adds to the pages of `surfaces`: one `Extension` per app, named in settings.
 
-`dialogue` imports `surfaces`, never the reverse. Where a page of `surfaces` shows data of
-`dialogue`, the function is a field of its `Extension`.
+`dialogue` imports `surfaces`, never the reverse.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,7 +60,6 @@ def connect_url() -> str:
 
 
 def agent_scope() -> AgentScope:
-    """The `AgentScope` of the extensions."""
     return next(found.agent_scope for found in extensions() if found.agent_scope)
 
 

@@ -1,7 +1,5 @@
 """The extension of `surfaces` itself: desk kinds and sources of notices."""
 
-from __future__ import annotations
-
 from surfaces.desk import account_items, comment_items, draft_items
 from surfaces.extension_points import Extension
 from surfaces.notices.system_events import silent_workers

@@ -1,7 +1,5 @@
 """Health checks of the ground floor for `doctor`. They read only and repair nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,10 +39,8 @@ def check_up(*, now: datetime) -> Iterator[Finding]:
         yield _database()
         tables = _migrations()
     except DatabaseError as error:
-        first = str(error).strip().splitlines()[0]
-        yield Finding(
-            "database", first, "Start PostgreSQL, or unset DATABASE_URL to use the embedded one."
-        )
+        advice = "Start PostgreSQL, or unset DATABASE_URL to use the embedded one."
+        yield Finding("database", str(error).strip().splitlines()[0], advice)
         return
     yield tables
     if not tables.is_well:
@@ -73,29 +69,23 @@ def _database() -> Finding:
 def _migrations() -> Finding:
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if plan:
-        return Finding(
-            "tables", f"{len(plan)} migrations are missing", "Apply them: manage.py migrate."
-        )
-    return Finding("tables", "up to date")
+    says = f"{len(plan)} migrations are missing" if plan else "up to date"
+    return Finding("tables", says, "Apply them: manage.py migrate." if plan else "")
 
 
 def _operators() -> Finding:
     count = Operator.objects.filter(is_active=True).count()
-    if not count:
-        return Finding(
-            "operators",
-            "no active operator: nobody can sign in",
-            "Create one: manage.py createsuperuser.",
-        )
-    return Finding("operators", f"{count} can sign in")
+    if count:
+        return Finding("operators", f"{count} can sign in")
+    says = "no active operator: nobody can sign in"
+    return Finding("operators", says, "Create one: manage.py createsuperuser.")
 
 
 def _schedules() -> Finding:
     missing = set(settings.SCHEDULES) - set(Schedule.objects.values_list("name", flat=True))
     if missing:
-        return Finding("schedules", f"missing: {', '.join(sorted(missing))}",
-                       "Create them: manage.py sync_schedules.")  # fmt: skip
+        says = f"missing: {', '.join(sorted(missing))}"
+        return Finding("schedules", says, "Create them: manage.py sync_schedules.")
     return Finding("schedules", f"all {len(settings.SCHEDULES)} exist")
 
 
@@ -110,13 +100,9 @@ def _queue(now: datetime) -> Finding:
 
 
 def _watcher(now: datetime) -> Finding:
-    late = Account.objects.due(now - OVERDUE).count()
-    if late:
-        return Finding(
-            "watcher",
-            f"{late} accounts are overdue for polling",
-            "Start a watcher: manage.py watch.",
-        )
+    if late := Account.objects.due(now - OVERDUE).count():
+        says = f"{late} accounts are overdue for polling"
+        return Finding("watcher", says, "Start a watcher: manage.py watch.")
     return Finding("watcher", "no account is overdue for polling")
 
 
@@ -124,28 +110,25 @@ def _sender(now: datetime) -> Finding:
     able = Account.objects.able_to_write(now)
     late = Draft.objects.due(now - OVERDUE).filter(account__in=able).count()
     if late and not pause_services.live():
-        return Finding("sender", f"{late} approved drafts are overdue",
-                       "Start a sender: manage.py deliver.")  # fmt: skip
+        says = f"{late} approved drafts are overdue"
+        return Finding("sender", says, "Start a sender: manage.py deliver.")
     return Finding("sender", f"{Draft.objects.under_way().count()} drafts being sent")
 
 
 def _workers(group: WorkerGroup) -> Finding:
     """By the heartbeats that Home shows. None is no fault: commands may run with `--once`."""
     about = f"{group.kind.label.lower()} processes"
+    running = f"{len(group.up)} of {group.of} running"
     if since := group.silent_since:
-        says = (
-            f"{len(group.up)} of {group.of} running, no heartbeat since {since:%d %b %H:%M:%S} UTC"
-        )
-        advice = f"Read its log, then start it again: {group.start}."
-        return Finding(about, says, advice)
-    if not group.of:
-        return Finding(about, "none registered")
-    return Finding(about, f"{len(group.up)} of {group.of} running")
+        says = f"{running}, no heartbeat since {since:%d %b %H:%M:%S} UTC"
+        return Finding(about, says, f"Read its log, then start it again: {group.start}.")
+    return Finding(about, running if group.of else "none registered")
 
 
 def _accounts() -> Iterator[Finding]:
     for account in Account.objects.select_related("surface"):
         about = f"account {account.name}"
+        state = account.get_state_display()
         try:
             has_credential = bool(account.credential) or not account.surface.traits.needs_token
         except BadCredential as error:
@@ -153,11 +136,10 @@ def _accounts() -> Iterator[Finding]:
             continue
         if not has_credential:
             yield Finding(about, "has no credential", "Connect it again with a token.")
-        elif account.state in {"auth_failed", "suspended", "down"}:
-            yield Finding(about, f"{account.get_state_display()}: {account.state_why}", ADVICE[
-                account.state])  # fmt: skip
+        elif account.state in ADVICE:
+            yield Finding(about, f"{state}: {account.state_why}", ADVICE[account.state])
         else:
-            yield Finding(about, f"{account.get_state_display()}, {account.mode}")
+            yield Finding(about, f"{state}, {account.mode}")
 
 
 ADVICE = {

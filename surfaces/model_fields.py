@@ -1,27 +1,34 @@
-"""Model fields whose validators are not written to migrations."""
-
-from __future__ import annotations
+"""Bounds and checks of columns, and fields whose validators and choices no migration records."""
 
 from typing import Any
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+
+Recorded = tuple[str, str, Any, dict[str, Any]]
+
+
+def _without_checks(found: Recorded) -> Recorded:
+    name, path, args, kwargs = found
+    kept = {key: value for key, value in kwargs.items() if key not in {"validators", "choices"}}
+    return name, path.replace("surfaces.model_fields.Checked", "django.db.models."), args, kept
+
+
+def between(low: float, high: float) -> list[Any]:
+    """Validators of a column whose numbers end there."""
+    return [MinValueValidator(low), MaxValueValidator(high)]
+
+
+def check(name: str, **conditions: Any) -> models.CheckConstraint:
+    """What the database checks of every row."""
+    return models.CheckConstraint(name=name, condition=models.Q(**conditions))
 
 
 class CheckedCharField(models.CharField):  # type: ignore[type-arg]
-    """A CharField whose validators and choices are not recorded in migrations."""
-
-    def deconstruct(self) -> tuple[str, str, Any, dict[str, Any]]:
-        name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.CharField", args, _unchecked(kwargs)
+    def deconstruct(self) -> Recorded:
+        return _without_checks(super().deconstruct())
 
 
 class CheckedJSONField(models.JSONField):
-    """A JSONField whose validators are not recorded in migrations."""
-
-    def deconstruct(self) -> tuple[str, str, Any, dict[str, Any]]:
-        name, _, args, kwargs = super().deconstruct()
-        return name, "django.db.models.JSONField", args, _unchecked(kwargs)
-
-
-def _unchecked(kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in kwargs.items() if key not in {"validators", "choices"}}
+    def deconstruct(self) -> Recorded:
+        return _without_checks(super().deconstruct())

@@ -1,12 +1,10 @@
 """Background tasks. Arguments are ids and strings, because they are pickled."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.contrib.sessions.models import Session
 from django.utils import timezone
-from django_q.models import Failure, OrmQ, Success
+from django_q.models import Failure, Success
 
 from surfaces.delivery import sender
 from surfaces.desk import viewers
@@ -47,8 +45,3 @@ def prune() -> int:
     Failure.objects.filter(stopped__lt=now - ROUNDS_KEPT).delete()
     gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()
     return int(gone)
-
-
-def waiting_tasks() -> int:
-    """How many tasks wait in the queue."""
-    return int(OrmQ.objects.count())

@@ -1,7 +1,5 @@
 """Every page and every act. An act is a POST; its name is its view's name."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from surfaces.accounts.views import accounts
@@ -9,16 +7,16 @@ from surfaces.accounts.views.settings import surface_settings, undo_surface
 from surfaces.audit.views import log
 from surfaces.desk.views import item
 from surfaces.desk.views import queue as views_queue
-from surfaces.drafts import views as draft_views
+from surfaces.drafts import views as drafts
 from surfaces.home.views import dashboard, style_guide
-from surfaces.live import views as live_views
-from surfaces.messages import views as message_views
-from surfaces.notices import views as notice_views
+from surfaces.live import views as live
+from surfaces.messages import views as messages
+from surfaces.notices import views as notices
 from surfaces.operators.views import api_keys, operators, profile, sign_in, two_factor
-from surfaces.pauses import views as pause_views
+from surfaces.pauses import views as pauses
 from surfaces.settings import urls as settings_urls
-from surfaces.spam import views as spam_views
-from surfaces.threads import views as thread_views
+from surfaces.spam import views as spam
+from surfaces.threads import views as threads
 from surfaces.web.views import health
 
 app_name = "surfaces"
@@ -37,17 +35,15 @@ urlpatterns = [
     path("me/two-factor/codes", two_factor.renew_codes, name="renew_codes"),
     path("me/two-factor/off", two_factor.switch_off, name="two_factor_off"),
     path("api/me", api_keys.me, name="api_me"),
-    #
-    path("messages/", message_views.messages, name="messages"),
-    path("messages/<int:pk>/", message_views.message, name="message"),
-    path("messages/<int:pk>/spam", message_views.mark_spam, name="mark_spam"),
-    path("messages/<int:pk>/clean", message_views.mark_clean, name="mark_clean"),
-    path("messages/<int:pk>/unmark", message_views.unmark, name="unmark"),
-    path("messages/<int:pk>/answer", message_views.answer, name="answer"),
-    path("messages/<int:pk>/try_again", message_views.try_again, name="try_again"),
-    path("threads/", thread_views.threads, name="threads"),
-    path("threads/<int:pk>/", thread_views.thread, name="thread"),
-    #
+    path("messages/", messages.messages, name="messages"),
+    path("messages/<int:pk>/", messages.message, name="message"),
+    path("messages/<int:pk>/spam", messages.mark_spam, name="mark_spam"),
+    path("messages/<int:pk>/clean", messages.mark_clean, name="mark_clean"),
+    path("messages/<int:pk>/unmark", messages.unmark, name="unmark"),
+    path("messages/<int:pk>/answer", messages.answer, name="answer"),
+    path("messages/<int:pk>/try_again", messages.try_again, name="try_again"),
+    path("threads/", threads.threads, name="threads"),
+    path("threads/<int:pk>/", threads.thread, name="thread"),
     path("desk/", views_queue.desk, name="desk"),
     path("desk/rows", views_queue.rows, name="desk_rows"),
     path("desk/views/", views_queue.views, name="desk_views"),
@@ -60,19 +56,17 @@ urlpatterns = [
     path("desk/<slug:kind>/<int:pk>/story", item.story, name="desk_story"),
     path("desk/<slug:kind>/<int:pk>/later", item.later, name="desk_later"),
     path("desk/<slug:kind>/<int:pk>/<slug:act>", item.act, name="desk_act"),
-    #
-    path("posts/new", draft_views.new_post, name="new_post"),
-    path("drafts/", draft_views.drafts, name="drafts"),
-    path("drafts/<int:pk>/", draft_views.draft, name="draft"),
-    path("drafts/<int:pk>/approve", draft_views.approve, name="approve"),
-    path("drafts/<int:pk>/edit", draft_views.edit, name="edit"),
-    path("drafts/<int:pk>/withdraw", draft_views.withdraw, name="withdraw"),
-    path("drafts/<int:pk>/send_back", draft_views.send_back, name="send_back"),
-    path("drafts/<int:pk>/retry", draft_views.retry, name="retry"),
-    path("drafts/<int:pk>/settle_there", draft_views.settle_there, name="settle_there"),
-    path("drafts/<int:pk>/settle_absent", draft_views.settle_absent, name="settle_absent"),
-    path("drafts/<int:pk>/retract", draft_views.retract, name="retract"),
-    #
+    path("posts/new", drafts.new_post, name="new_post"),
+    path("drafts/", drafts.drafts, name="drafts"),
+    path("drafts/<int:pk>/", drafts.draft, name="draft"),
+    path("drafts/<int:pk>/approve", drafts.approve, name="approve"),
+    path("drafts/<int:pk>/edit", drafts.edit, name="edit"),
+    path("drafts/<int:pk>/withdraw", drafts.withdraw, name="withdraw"),
+    path("drafts/<int:pk>/send_back", drafts.send_back, name="send_back"),
+    path("drafts/<int:pk>/retry", drafts.retry, name="retry"),
+    path("drafts/<int:pk>/settle_there", drafts.settle_there, name="settle_there"),
+    path("drafts/<int:pk>/settle_absent", drafts.settle_absent, name="settle_absent"),
+    path("drafts/<int:pk>/retract", drafts.retract, name="retract"),
     path("surfaces/", accounts.surfaces, name="surfaces"),
     path("surfaces/<slug:slug>/", accounts.surface, name="surface"),
     path("surfaces/<slug:slug>/switch", accounts.switch_surface, name="switch_surface"),
@@ -83,17 +77,15 @@ urlpatterns = [
     path("accounts/<int:pk>/change", accounts.change_account, name="change_account"),
     path("accounts/<int:pk>/watch", accounts.watch_now, name="watch_now"),
     path("accounts/<int:pk>/clear", accounts.resume_account, name="resume_account"),
-    #
-    path("pause", pause_views.pause, name="pause"),
-    path("resume", pause_views.resume, name="resume"),
-    path("spam-filter/", spam_views.spam_filter, name="spam_filter"),
-    path("spam-filter/thresholds", spam_views.set_thresholds, name="set_thresholds"),
-    path("spam-filter/thresholds/undo", spam_views.undo_thresholds, name="undo_thresholds"),
-    path("spam-filter/words/", spam_views.words, name="spam_words"),
-    path("spam-filter/words/forget", spam_views.forget_word, name="forget_word"),
-    path("spam-filter/words/remember", spam_views.remember_word, name="remember_word"),
+    path("pause", pauses.pause, name="pause"),
+    path("resume", pauses.resume, name="resume"),
+    path("spam-filter/", spam.spam_filter, name="spam_filter"),
+    path("spam-filter/thresholds", spam.set_thresholds, name="set_thresholds"),
+    path("spam-filter/thresholds/undo", spam.undo_thresholds, name="undo_thresholds"),
+    path("spam-filter/words/", spam.words, name="spam_words"),
+    path("spam-filter/words/forget", spam.forget_word, name="forget_word"),
+    path("spam-filter/words/remember", spam.remember_word, name="remember_word"),
     path("ledger/", log.audit_log, name="ledger"),
-    #
     path("settings/operators/", operators.operators, name="operators"),
     path("settings/operators/new", operators.new_operator, name="new_operator"),
     path("settings/operators/<int:pk>/", operators.operator, name="operator"),
@@ -106,34 +98,21 @@ urlpatterns = [
     path("settings/keys/", api_keys.keys, name="keys"),
     path("settings/keys/new", api_keys.new_key, name="new_key"),
     path("settings/keys/<int:pk>/revoke", api_keys.revoke, name="revoke_key"),
-    #
-    path("notices/", notice_views.notices, name="notices"),
-    path("notices/read", notice_views.read_notices, name="read_notices"),
-    path("settings/notices/", notice_views.notice_rules, name="notice_rules"),
-    path("settings/notices/add", notice_views.add_notice_rule, name="add_notice_rule"),
-    path("settings/notices/<int:pk>/", notice_views.notice_rule, name="notice_rule"),
+    path("notices/", notices.notices, name="notices"),
+    path("notices/read", notices.read_notices, name="read_notices"),
+    path("settings/notices/", notices.notice_rules, name="notice_rules"),
+    path("settings/notices/add", notices.add_notice_rule, name="add_notice_rule"),
+    path("settings/notices/<int:pk>/", notices.notice_rule, name="notice_rule"),
+    path("settings/notices/<int:pk>/switch", notices.switch_notice_rule, name="switch_notice_rule"),
+    path("settings/notices/<int:pk>/remove", notices.remove_notice_rule, name="remove_notice_rule"),
+    path("settings/notices/<int:pk>/test", notices.test_notice_rule, name="test_notice_rule"),
     path(
-        "settings/notices/<int:pk>/switch",
-        notice_views.switch_notice_rule,
-        name="switch_notice_rule",
+        "settings/notices/<int:pk>/secret", notices.renew_notice_secret, name="renew_notice_secret"
     ),
-    path(
-        "settings/notices/<int:pk>/remove",
-        notice_views.remove_notice_rule,
-        name="remove_notice_rule",
-    ),
-    path("settings/notices/<int:pk>/test", notice_views.test_notice_rule, name="test_notice_rule"),
-    path(
-        "settings/notices/<int:pk>/secret",
-        notice_views.renew_notice_secret,
-        name="renew_notice_secret",
-    ),
-    #
-    path("live", live_views.live, name="live"),
-    path("live/now", live_views.now, name="live_now"),
-    path("live/news", live_views.news, name="live_news"),
-    path("live/sending", live_views.sending, name="live_sending"),
-    #
+    path("live", live.live, name="live"),
+    path("live/now", live.now, name="live_now"),
+    path("live/news", live.news, name="live_news"),
+    path("live/sending", live.sending, name="live_sending"),
     *settings_urls.urlpatterns,
     path("settings/components/", style_guide.components, name="components"),
 ]

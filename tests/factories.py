@@ -8,7 +8,8 @@ from typing import Any
 
 from dialogue.agents import presences
 from dialogue.models import Agent, AgentSettings, Notification, Presence
-from surfaces.messages.store import next_message_id
+from surfaces import crypto
+from surfaces.messages.store import take_ids
 from surfaces.models import Account, AuditEvent, Draft, Message, Operator, Surface
 from surfaces.settings.services import SavedChange
 
@@ -45,14 +46,14 @@ def make_account(**given: Any) -> Account:
         "state_since": NOON,
     }
     account = Account(**(ordinary | given))
-    account.sealed_credential = account.seal(token)
+    account.sealed_credential = crypto.encrypt(token)
     account.save()
     return account
 
 
 def make_post(**given: Any) -> Message:
     """A post of ours on a surface."""
-    pk = next_message_id()
+    pk = take_ids(1)[0]
     ordinary = {
         "account": given.get("account") or make_account(),
         "remote_id": f"post-{pk}",

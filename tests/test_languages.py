@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from config.dev.translations import marked_strings, po_files
-from config.dev.translations.marked_strings import Entry, of_python
+from config.dev import translations as catalog
+from config.dev.translations import Entry, of_python
 from tests.visible_words import unmarked
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,17 +19,17 @@ GAP = re.compile(r"%\(\w+\)[sd]|%[sd]|%\.\d+f|%%|\{\w+\}|<[^>]+>")
 
 @pytest.fixture(scope="module")
 def found() -> set[Entry]:
-    return set(marked_strings.of_tree(ROOT))
+    return set(catalog.of_tree(ROOT))
 
 
-@pytest.fixture(scope="module", params=sorted(po_files.LOCALES))
+@pytest.fixture(scope="module", params=sorted(catalog.LOCALES))
 def locale(request) -> str:
     return request.param
 
 
 @pytest.fixture(scope="module")
 def kept(locale) -> dict[tuple[str, str], str]:
-    return po_files.translations(po_files.read(po_files.path_of(ROOT, locale), locale))
+    return catalog.translations(catalog.read(catalog.path_of(ROOT, locale), locale))
 
 
 def test_everything_marked_or_said_is_translated(found, kept):
@@ -59,10 +59,10 @@ def test_a_translation_keeps_no_full_stop_of_english(kept):
 
 
 def test_what_is_compiled_is_what_is_written(locale):
-    path, plurals = po_files.path_of(ROOT, locale), po_files.LOCALES[locale]
-    book = po_files.read(path, locale)
-    assert po_files.compiled(book, plurals) == path.with_suffix(".mo").read_bytes()
-    assert po_files.as_text(book, plurals) == path.read_bytes()
+    path, plurals = catalog.path_of(ROOT, locale), catalog.LOCALES[locale]
+    book = catalog.read(path, locale)
+    assert catalog.compiled(book, plurals) == path.with_suffix(".mo").read_bytes()
+    assert catalog.as_text(book, plurals) == path.read_bytes()
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -120,9 +120,9 @@ def test_marked_sentences_are_found_in_the_source_and_nothing_else(source, found
 
 
 def test_both_catalog_files_come_out_the_same_twice(found, kept, locale):
-    plurals = po_files.LOCALES[locale]
+    plurals = catalog.LOCALES[locale]
     texts = {
-        (po_files.as_text(book, plurals), po_files.compiled(book, plurals))
-        for book in (po_files.merged(found, kept, locale) for _ in range(2))
+        (catalog.as_text(book, plurals), catalog.compiled(book, plurals))
+        for book in (catalog.merged(found, kept, locale) for _ in range(2))
     }
     assert len(texts) == 1

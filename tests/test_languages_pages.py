@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import translation
 
-from config.dev.translations import po_files
+from config.dev import translations as catalog
 from surfaces.models import InstanceSettings
 from tests.browser.pages import pages
 from tests.browser.processes import put_to_work
@@ -70,7 +70,7 @@ def texts(html: str) -> list[str]:
 @pytest.fixture(scope="module")
 def known() -> set[str]:
     """Everything the catalog could have said in Chinese."""
-    book = po_files.translations(po_files.read(po_files.path_of(ROOT, "zh_Hans"), "zh_Hans"))
+    book = catalog.translations(catalog.read(catalog.path_of(ROOT, "zh_Hans"), "zh_Hans"))
     return {words for (_, words), said in book.items() if said != words} - SAME
 
 

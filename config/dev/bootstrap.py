@@ -4,8 +4,6 @@
 standard library only. What is in place already is left alone, without a network.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os
@@ -33,7 +31,9 @@ def main(words: Sequence[str]) -> None:
 
 def ensure_packages(name: str) -> None:
     """Install requirements/<name>.txt, unless exactly that is installed."""
-    if _is_installed(name):
+    stamp = _stamp(name)
+    is_current = stamp.is_file() and stamp.read_text("utf-8") == _digest(name)
+    if is_current and _works([str(PYTHON), "--version"]):
         return
     _have_venv()
     print(f"Installing the packages of requirements/{name}.txt into .venv ...", flush=True)
@@ -44,12 +44,6 @@ def ensure_packages(name: str) -> None:
         sys.exit("The packages could not be installed: see above; a network is needed once.")
     for included in INCLUDES[name]:
         _stamp(included).write_text(_digest(included), "utf-8")
-
-
-def _is_installed(name: str) -> bool:
-    stamp = _stamp(name)
-    is_current = stamp.is_file() and stamp.read_text("utf-8") == _digest(name)
-    return is_current and _works([str(PYTHON), "--version"])
 
 
 def _requirements(name: str) -> Path:
@@ -93,12 +87,9 @@ def ensure_browser() -> None:
     if os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium for the browser tests ...", flush=True)
         for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-            subprocess.run(
-                ["apt-get", "-qq", *words],
-                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-                check=False,
-                stdout=subprocess.DEVNULL,
-            )
+            quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+            command = ["apt-get", "-qq", *words]
+            subprocess.run(command, env=quiet, check=False, stdout=subprocess.DEVNULL)
     if not _browser():
         sys.exit(
             "The browser tests need Chromium: install it (on Debian: apt-get install chromium) "

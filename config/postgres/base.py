@@ -1,7 +1,4 @@
-"""Django's PostgreSQL backend, which starts the embedded server before it connects to it.
-
-Nothing starts until a connection is wanted: `manage.py help` stays without one.
-"""
+"""Django's PostgreSQL backend, which starts the embedded server when a connection is wanted."""
 
 from __future__ import annotations
 

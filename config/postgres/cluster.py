@@ -9,8 +9,6 @@
 Nothing here decides whether the server may start: callers hold the keeper's lock.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -19,10 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from io import BufferedWriter
 from pathlib import Path
 
 from config.postgres.system_user import EmbeddedFailed, SystemUser, Words
@@ -140,22 +136,22 @@ def create(home: Path, install: Path, owner: SystemUser, *, is_safe: bool) -> No
     fresh = Path(tempfile.mkdtemp(prefix="new-", dir=home))
     try:
         owner.takes(fresh)
-        _initdb(home, install, owner, fresh, is_safe=is_safe)
+        haste = [] if is_safe else ["--no-sync"]
+        made = owner.run([install / "bin" / "initdb", "-D", fresh, *INITDB, *haste])
+        if made.returncode == 0:
+            alone = ["--single", *([] if is_safe else ["-F"]), "-D", str(fresh), "postgres"]
+            made = owner.run([install / "bin" / "postgres", *alone], said=f"CREATE DATABASE {NAME}")
+        if made.returncode or "ERROR:" in made.stdout:
+            raise EmbeddedFailed(sentence(home, made.stdout))
         fresh.rename(home / "cluster")
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
-    _sync(home)
-
-
-def _initdb(home: Path, install: Path, owner: SystemUser, fresh: Path, *, is_safe: bool) -> None:
-    haste = [] if is_safe else ["--no-sync"]
-    made = owner.run([install / "bin" / "initdb", "-D", fresh, *INITDB, *haste])
-    if made.returncode == 0:
-        alone = ["--single", *([] if is_safe else ["-F"]), "-D", str(fresh), "postgres"]
-        made = owner.run([install / "bin" / "postgres", *alone], said=f"CREATE DATABASE {NAME}")
-    if made.returncode or "ERROR:" in made.stdout:
-        raise EmbeddedFailed(sentence(home, made.stdout))
+    descriptor = os.open(home, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def start(
@@ -167,25 +163,21 @@ def start(
     options = {**ALWAYS, **({} if is_safe else HASTY), "unix_socket_directories": str(folder)}
     words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
     command: Words = [install / "bin" / "postgres", "-D", home / "cluster", "-p", str(PORT), *words]
-    with _log(home, owner) as log:
-        begin = os.fstat(log.fileno()).st_size
-        server = owner.start(command, log=log.fileno())
-    while not ((running := postmaster(home)) and running.is_ready):
-        if server.poll() is not None:
-            said = (home / "log").read_bytes()[begin:].decode("utf-8", "replace")
-            raise EmbeddedFailed(sentence(home, said))
-        time.sleep(0.005)
-    return server
-
-
-def _log(home: Path, owner: SystemUser) -> BufferedWriter:
     path = home / "log"
     with suppress(FileNotFoundError):
         if path.stat().st_size > LOG_KEPT:
             path.replace(home / "log.old")
     path.touch(mode=0o600)
     owner.takes(path)
-    return path.open("ab")
+    with path.open("ab") as log:
+        begin = os.fstat(log.fileno()).st_size
+        server = owner.start(command, log=log.fileno())
+    while not ((running := postmaster(home)) and running.is_ready):
+        if server.poll() is not None:
+            said = path.read_bytes()[begin:].decode("utf-8", "replace")
+            raise EmbeddedFailed(sentence(home, said))
+        time.sleep(0.005)
+    return server
 
 
 def _clear_the_way(home: Path) -> None:
@@ -195,18 +187,12 @@ def _clear_the_way(home: Path) -> None:
             os.kill(pid, signal.SIGKILL)
     while _orphans(home / "cluster"):
         time.sleep(0.005)
-    _disown(home / "cluster" / "postmaster.pid")
     for leftover in home.glob("run/.s.PGSQL.*"):
         leftover.unlink()
-
-
-def _disown(pidfile: Path) -> None:
-    """Make a dead server's file name a pid that nobody can have.
-
-    Its own may belong to a stranger by now, and a full disk leaves the file
-    empty; both keep a new server from starting. The other lines stay: they lead
-    it to the dead one's shared memory, if somebody still holds that.
-    """
+    # A dead server's file names a pid that may belong to a stranger by now, and a full disk leaves
+    # the file empty; both keep a new server from starting. So it names a pid that nobody can have.
+    # The other lines stay: they lead to the dead one's shared memory, if somebody still holds that.
+    pidfile = home / "cluster" / "postmaster.pid"
     lines = _lines(pidfile)
     if not lines or not lines[0].isdigit():
         pidfile.unlink(missing_ok=True)
@@ -215,20 +201,15 @@ def _disown(pidfile: Path) -> None:
 
 
 def _orphans(cluster: Path) -> list[int]:
-    """Return the children that outlived their server. They still write to its files."""
-    return [pid for pid in _pids() if _working_folder(pid) == str(cluster)]
-
-
-def _pids() -> Iterator[int]:
-    if sys.platform == "linux":
-        yield from (int(name) for name in os.listdir("/proc") if name.isdigit())
-
-
-def _working_folder(pid: int) -> str:
-    with suppress(OSError):
-        if _command_line(pid).startswith("postgres: "):
-            return os.readlink(f"/proc/{pid}/cwd")
-    return ""
+    """Return the children that outlived their server. They still write to its files. Linux only."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        pid = int(folder.name)
+        with suppress(OSError):
+            is_server = _command_line(pid).startswith("postgres: ")
+            if is_server and os.readlink(folder / "cwd") == str(cluster):
+                found.append(pid)
+    return found
 
 
 def _socket_folder(home: Path, owner: SystemUser) -> Path:
@@ -248,7 +229,9 @@ def _socket_folder(home: Path, owner: SystemUser) -> Path:
 
 def sentence(home: Path, said: str) -> str:
     """Say in one sentence why the server did not start, from what it said itself."""
-    if "No space left on device" in said or _room(home) < ROOM_TO_START:
+    disk = os.statvfs(home)
+    room = disk.f_bavail * disk.f_frsize
+    if "No space left on device" in said or room < ROOM_TO_START:
         return (
             f"The disk that holds {home} is full, so PostgreSQL cannot start: free some space "
             f"and start again (its log is {home / 'log'})."
@@ -256,16 +239,3 @@ def sentence(home: Path, said: str) -> str:
     told = [line for line in said.splitlines() if "FATAL" in line or "rror" in line]
     why = (told or said.splitlines() or ["it said nothing"])[-1].rstrip(".")
     return f"PostgreSQL did not start ({why}): read {home / 'log'} for the whole story."
-
-
-def _room(home: Path) -> int:
-    disk = os.statvfs(home)
-    return disk.f_bavail * disk.f_frsize
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -10,8 +10,6 @@ There is no TCP port and no password: the socket lies in a folder that only the
 server's user, and root, can enter.
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import fcntl
@@ -26,13 +24,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypedDict
 
 from config.postgres import cluster
 from config.postgres.keeper import BUSY, READY
 from config.postgres.system_user import EmbeddedFailed, root_stand_in
 
-__all__ = ["EmbeddedFailed", "ServerAddress", "join", "program"]
+__all__ = ["EmbeddedFailed", "join", "program"]
 
 CODE = Path(__file__).resolve().parents[2]
 PATIENCE = 120  # seconds; a server that was killed replays its log before it answers
@@ -43,17 +40,8 @@ _guard = threading.Lock()
 _seats: dict[Path, int] = {}  # home: our lock on its holders
 
 
-class ServerAddress(TypedDict):
-    """Where the server is, in the words of Django's settings."""
-
-    HOST: str
-    PORT: str
-    USER: str
-    NAME: str
-
-
-def join(data: Path, *, is_safe: bool = True) -> ServerAddress:
-    """Start the server of this data folder unless it runs, keep it running, say where it is.
+def join(data: Path, *, is_safe: bool = True) -> dict[str, str]:
+    """Keep the server of this data folder running; return its address in Django's words.
 
     Cheap when it runs already: ask before each new connection.
     """
@@ -67,9 +55,8 @@ def join(data: Path, *, is_safe: bool = True) -> ServerAddress:
         while not (server and server.is_ready):
             _have_it_kept(home, is_safe=is_safe)
             server = cluster.postmaster(home)
-    return ServerAddress(
-        HOST=server.socket_folder, PORT=str(cluster.PORT), USER=cluster.NAME, NAME=cluster.NAME
-    )
+    name = cluster.NAME
+    return {"HOST": server.socket_folder, "PORT": str(cluster.PORT), "USER": name, "NAME": name}
 
 
 def program(data: Path, name: str) -> Path:
@@ -97,7 +84,13 @@ def _home(data: Path) -> Path:
     """Return the folder that holds cluster, socket and locks; make it if need be."""
     home = data.resolve() / "pg"
     if not home.exists():
-        _make(home)
+        home.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        if os.geteuid() != 0:
+            home.mkdir(mode=0o700, exist_ok=True)
+        elif root_stand_in().can_enter(home.parent):
+            home.mkdir(mode=0o711, exist_ok=True)
+        else:
+            _make_elsewhere(home)
     home = home.resolve()
     if os.geteuid() not in (0, home.stat().st_uid):
         raise EmbeddedFailed(
@@ -105,16 +98,6 @@ def _home(data: Path) -> Path:
             "or name another folder in COLLOQUY_DATA."
         )
     return home
-
-
-def _make(home: Path) -> None:
-    home.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    if os.geteuid() != 0:
-        home.mkdir(mode=0o700, exist_ok=True)
-    elif root_stand_in().can_enter(home.parent):
-        home.mkdir(mode=0o711, exist_ok=True)
-    else:
-        _make_elsewhere(home)
 
 
 def _make_elsewhere(home: Path) -> None:

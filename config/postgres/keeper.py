@@ -9,8 +9,6 @@ Nothing is imported here but the standard library: it starts in 20 ms and
 outlives an upgrade of everything else.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal
@@ -36,7 +34,7 @@ def main(home: Path, wheel: Path, *, is_safe: bool) -> int:
     reads, writes = os.pipe()
     if os.fork() == 0:
         os.close(reads)
-        _become_a_keeper(home, wheel, writes, is_safe=is_safe)
+        _keep(home, wheel, writes, is_safe=is_safe)
     os.close(writes)
     with os.fdopen(reads, encoding="utf-8", errors="replace") as pipe:
         status, _, sentence = pipe.read().partition(" ")
@@ -44,9 +42,17 @@ def main(home: Path, wheel: Path, *, is_safe: bool) -> int:
     return int(status or FAILED)
 
 
-def _become_a_keeper(home: Path, wheel: Path, report: int, *, is_safe: bool) -> NoReturn:
+def _keep(home: Path, wheel: Path, report: int, *, is_safe: bool) -> NoReturn:
     try:
-        _keep(home, wheel, report, is_safe=is_safe)
+        os.setsid()
+        os.chdir(home)
+        # Kept open, hence locked, until the process ends.
+        lock = os.open(home / "keeper", os.O_RDONLY | os.O_CREAT, 0o644)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        pid, wait = _serve(home, wheel, is_safe=is_safe)
+        _stop_with_the_last_holder(home, pid)
+        _say(report, READY)
+        wait()
     except BlockingIOError:
         _say(report, BUSY)
     except EmbeddedFailed as error:
@@ -55,18 +61,6 @@ def _become_a_keeper(home: Path, wheel: Path, report: int, *, is_safe: bool) -> 
         _say(report, FAILED, cluster.sentence(home, repr(error)))
     finally:
         os._exit(0)
-
-
-def _keep(home: Path, wheel: Path, report: int, *, is_safe: bool) -> None:
-    os.setsid()
-    os.chdir(home)
-    # Kept open, hence locked, until the process ends.
-    lock = os.open(home / "keeper", os.O_RDONLY | os.O_CREAT, 0o644)
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    pid, wait = _serve(home, wheel, is_safe=is_safe)
-    _stop_with_the_last_holder(home, pid)
-    _say(report, READY)
-    wait()
 
 
 def _say(report: int, status: int, sentence: str = "") -> None:
@@ -103,20 +97,18 @@ def _stop_with_the_last_holder(home: Path, pid: int) -> None:
         signal.alarm(SOON)
         _send(pid, signal.SIGINT)
 
+    def watch_holders() -> None:
+        # The lock is never given back: whoever comes now waits until we are gone.
+        fcntl.flock(os.open(home / "holders", os.O_RDONLY), fcntl.LOCK_EX)
+        os.kill(os.getpid(), signal.SIGTERM)
+
     def stop_at_once(number: int, frame: FrameType | None) -> None:
         _send(pid, signal.SIGQUIT)
 
     signal.signal(signal.SIGALRM, stop_at_once)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
-    threading.Thread(target=_watch_holders, args=[home], daemon=True).start()
-
-
-def _watch_holders(home: Path) -> None:
-    # The lock is never given back: whoever comes now waits until we are gone.
-    holders = os.open(home / "holders", os.O_RDONLY)
-    fcntl.flock(holders, fcntl.LOCK_EX)
-    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Thread(target=watch_holders, daemon=True).start()
 
 
 def _send(pid: int, number: signal.Signals) -> None:

@@ -5,8 +5,6 @@ own, who can enter neither root's home nor a private checkout. What it cannot
 reach is copied to where it can; nobody's permissions are widened.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil
@@ -48,10 +46,8 @@ class SystemUser:
         return subprocess.Popen(command, start_new_session=True, **streams, **self._as_them())
 
     def _as_them(self) -> dict[str, Any]:
-        ours = {"env": ENVIRONMENT}
-        if self.uid is None:
-            return ours
-        return {**ours, "user": self.uid, "group": self.gid, "extra_groups": []}
+        them: dict[str, Any] = {"user": self.uid, "group": self.gid, "extra_groups": []}
+        return {"env": ENVIRONMENT, **({} if self.uid is None else them)}
 
     def takes(self, path: Path) -> None:
         """Give them a file or an empty folder."""
@@ -89,21 +85,17 @@ def root_stand_in() -> SystemUser:
     try:
         found = pwd.getpwnam(LOGIN)
     except KeyError:
-        found = _made()
+        no_login = ["--no-create-home", "--home-dir=/nonexistent", "--shell=/usr/sbin/nologin"]
+        command = ["useradd", "--system", "--user-group", *no_login, LOGIN]
+        try:
+            subprocess.run(command, capture_output=True, check=False)
+            found = pwd.getpwnam(LOGIN)
+        except (OSError, KeyError):
+            raise EmbeddedFailed(
+                f"PostgreSQL does not run as root, and the user {LOGIN} could not be made: "
+                "make that user, or start as an ordinary one."
+            ) from None
     return SystemUser(found.pw_uid, found.pw_gid)
-
-
-def _made() -> pwd.struct_passwd:
-    nobody_logs_in = ["--no-create-home", "--home-dir=/nonexistent", "--shell=/usr/sbin/nologin"]
-    command = ["useradd", "--system", "--user-group", *nobody_logs_in, LOGIN]
-    try:
-        subprocess.run(command, capture_output=True, check=False)
-        return pwd.getpwnam(LOGIN)
-    except (OSError, KeyError):
-        raise EmbeddedFailed(
-            f"PostgreSQL does not run as root, and the user {LOGIN} could not be made: "
-            "make that user, or start as an ordinary one."
-        ) from None
 
 
 def within_reach(install: Path, home: Path, owner: SystemUser) -> Path:
@@ -125,11 +117,7 @@ def _copy(install: Path, to: Path) -> None:
     libraries = f"{package.name}.libs"
     shutil.copytree(install, to / package.name / install.name)
     shutil.copytree(package.with_name(libraries), to / libraries)
-    _open_to_read(to)
-
-
-def _open_to_read(top: Path) -> None:
-    for path in (top, *top.rglob("*")):
+    for path in (to, *to.rglob("*")):  # open to read
         if not path.is_symlink():
             is_program = path.is_dir() or path.stat().st_mode & 0o100
             path.chmod(0o755 if is_program else 0o644)

@@ -1,7 +1,5 @@
 """Turn DATABASE_URL into Django's settings; without one, into those of the embedded server."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -10,10 +8,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 SCHEMES = ("postgres://", "postgresql://")
-ALWAYS: dict[str, Any] = {
-    "CONN_MAX_AGE": None,
-    "CONN_HEALTH_CHECKS": True,
-}
+ALWAYS: dict[str, Any] = {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
 OPTIONS: dict[str, Any] = {
     "connect_timeout": 10,
     # A server that vanished is noticed within a minute, not after the system's two hours.
@@ -62,10 +57,7 @@ def _read(url: str) -> dict[str, Any]:
         ) from None
     if not given.get("dbname"):
         raise ValueError("DATABASE_URL names no database: end it with /name.")
-    if not all(_is_port(port) for port in str(given.get("port", "")).split(",")):
+    ports = filter(None, str(given.get("port", "")).split(","))
+    if not all(port.isascii() and port.isdigit() and 1 <= int(port) <= 65535 for port in ports):
         raise ValueError("DATABASE_URL names a port that is not a number from 1 to 65535.")
     return given
-
-
-def _is_port(word: str) -> bool:
-    return not word or (word.isascii() and word.isdigit() and 1 <= int(word) <= 65535)

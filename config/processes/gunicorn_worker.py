@@ -5,8 +5,6 @@ being answered, and each thread keeps a connection to the database. So the answe
 begun here like any other, and then its socket goes to the one thread that writes to all of them.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from types import FrameType
 from typing import Any
@@ -14,8 +12,9 @@ from typing import Any
 from gunicorn.http import wsgi
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from surfaces.live import HANDS_OVER
+
 STREAM = "/live"
-HANDS_OVER = "colloquy.hands_over"  # the view puts its stream into this list
 
 
 class LiveWorker(ThreadWorker):  # type: ignore[misc]
@@ -41,15 +40,12 @@ class LiveWorker(ThreadWorker):  # type: ignore[misc]
             self.log.access(resp, req, environ, datetime.now() - begun)  # noqa: DTZ005
             answer.close()
         if handed:
-            self._hand_over(conn, handed[0])
+            from surfaces.live.streams import of_this_process  # Django is set up by now
+
+            self._streams = of_this_process()
+            conn.is_handed_over = True
+            self._streams.take(handed[0], conn.sock)
         return False
-
-    def _hand_over(self, conn: TConn, stream: Any) -> None:
-        from surfaces.live.streams import of_this_process  # Django is set up by now
-
-        self._streams = of_this_process()
-        conn.is_handed_over = True
-        self._streams.take(stream, conn.sock)
 
     def finish_request(self, conn: TConn, fs: Any) -> None:
         if getattr(conn, "is_handed_over", False):

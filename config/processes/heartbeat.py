@@ -1,7 +1,5 @@
 """Signs of life of what we do not loop ourselves: web processes, and workers of the queue."""
 
-from __future__ import annotations
-
 import atexit
 from multiprocessing.util import Finalize
 from typing import Any

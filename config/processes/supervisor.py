@@ -8,8 +8,6 @@ with its whole session. If the supervisor itself is killed, Linux asks the other
 One thread does everything; a second one would make forking unsafe.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import selectors
@@ -17,12 +15,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import IO, Self, cast
+from typing import IO, cast
 
 PATIENCE = 4.0  # seconds to end in good order; the rest of the promised five is for the database
 LONGEST_WAIT = 30.0
@@ -89,7 +87,7 @@ class Supervisor:
 
     def run(self) -> None:
         """Return when somebody asked us to stop and nothing of ours runs any more."""
-        with _Signals(self._asked):
+        with _signals(self._asked):
             try:
                 while not self.asked_to_stop:
                     self._revive()
@@ -131,7 +129,11 @@ class Supervisor:
         wait = child.wait_after_death(time.monotonic())
         child.main = None
         self._listen()  # its last words come first
-        self._tell(child.process.name, f"{_how_it_ended(main.returncode)}; again in {wait:.0f} s")
+        status = main.returncode
+        ended = f"ended with status {status}"
+        if status < 0:
+            ended = f"was ended by {signal.Signals(-status).name}"
+        self._tell(child.process.name, f"{ended}; again in {wait:.0f} s")
 
     def _listen(self, wait: float = TICK) -> bool:
         """Pass on what the children wrote; return whether there was anything."""
@@ -173,40 +175,28 @@ class Supervisor:
         self.selector.close()
 
 
-class _Signals:
+@contextmanager
+def _signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Hand every wish to stop to one handler for a while: a key, a command, a closed window."""
-
-    def __init__(self, handler: Callable[[int, FrameType | None], None]) -> None:
-        self.handler = handler
-
-    def __enter__(self) -> Self:
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        self.before = {number: signal.signal(number, self.handler) for number in numbers}
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, was in before.items():
+            signal.signal(number, was)
 
 
 def kill_session(leader: int) -> None:
     """Kill every process of a session. None of them can refuse."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-    for pid in _members(leader):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _members(session: int) -> list[int]:
-    """Return who belongs to a session, whatever its process group. Linux only."""
-    found = []
+    # Its other process groups, too. Linux only.
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             # pid (name) state parent group session …; the name may hold spaces
-            if int(stat.read_text("utf-8").rpartition(")")[2].split()[3]) == session:
-                found.append(int(stat.parent.name))
-    return found
+            if int(stat.read_text("utf-8").rpartition(")")[2].split()[3]) == leader:
+                os.kill(int(stat.parent.name), signal.SIGKILL)
 
 
 def _end_with(parent: int) -> Callable[[], None]:
@@ -217,9 +207,3 @@ def _end_with(parent: int) -> Callable[[], None]:
                 os._exit(1)
 
     return ask_the_kernel
-
-
-def _how_it_ended(status: int) -> str:
-    if status < 0:
-        return f"was ended by {signal.Signals(-status).name}"
-    return f"ended with status {status}"

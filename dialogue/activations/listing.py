@@ -1,7 +1,5 @@
 """Read activations for the pages: the list, and one with its transcript."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +7,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _lazy
 
-from dialogue.activations.models import Activation, ActivationState, Purpose, TranscriptStep
+from dialogue.activations.models import Activation, ActivationState, TranscriptStep
 from dialogue.budgets.meters import money
 from surfaces.operators.scope import UNRESTRICTED, Scope
 from surfaces.text.spans import span
@@ -60,15 +58,9 @@ class ActivationRow:
     def is_running(self) -> bool:
         return self.row.state == ActivationState.RUNNING
 
-    @property
-    def is_stone(self) -> bool:
-        return self.row.purpose == Purpose.STONE
-
 
 @dataclass(frozen=True, slots=True)
 class TranscriptRow:
-    """One step of a transcript."""
-
     step: TranscriptStep
 
     @property
@@ -92,12 +84,10 @@ class TranscriptRow:
     @property
     def took(self) -> str:
         """ "820 ms", "3 s"; "" if no time was measured."""
-        ms = self.step.took_ms
-        return span(timedelta(milliseconds=ms)) if ms >= 1_000 else f"{ms} ms" if ms else ""
+        return took(timedelta(milliseconds=self.step.took_ms)) if self.step.took_ms else ""
 
     @property
     def is_long(self) -> bool:
-        """Whether the text is too long for one line and is folded."""
         return len(self.words) > LINE or "\n" in self.words
 
     @property
@@ -108,7 +98,6 @@ class TranscriptRow:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """The other facts as text."""
         told = {"faults", *TEXTS}
         return [
             (gettext(name.replace("_", " ")), _said(value))
@@ -117,12 +106,15 @@ class TranscriptRow:
         ]
 
 
+def took(length: timedelta) -> str:
+    ms = round(length.total_seconds() * 1000)
+    return span(length) if ms >= 1_000 else f"{ms} ms"
+
+
 def _said(value: object) -> str:
-    return (
-        (gettext("yes") if value else gettext("no"))
-        if isinstance(value, bool)
-        else str(value)[:2_000]
-    )
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    return str(value)[:2_000]
 
 
 def list_activations(

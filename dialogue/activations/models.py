@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.models.agent import Agent
@@ -72,18 +72,14 @@ class Activation(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(
-                name="activation_one_live_per_agent",
-                fields=["agent"],
-                condition=Q(state="running"),
+            UniqueConstraint(
+                name="activation_one_live_per_agent", fields=["agent"], condition=Q(state="running")
             ),
-            models.UniqueConstraint(
-                name="activation_number_grows_once", fields=["agent", "number"]
-            ),
-            models.CheckConstraint(
+            UniqueConstraint(name="activation_number_grows_once", fields=["agent", "number"]),
+            CheckConstraint(
                 name="activation_state_is_known", condition=Q(state__in=ActivationState.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="activation_ended_says_what_came",
                 condition=Q(state="running", ended_at=None)
                 | (~Q(state="running") & Q(ended_at__isnull=False) & ~Q(outcome={})),
@@ -91,11 +87,9 @@ class Activation(models.Model):
         ]
         indexes = [
             # For `running`.
-            models.Index(
-                name="activation_lease", fields=["lease_until"], condition=Q(state="running")
-            ),
+            Index(name="activation_lease", fields=["lease_until"], condition=Q(state="running")),
             # For the lists of one agent and of all agents.
-            models.Index(name="activation_of_agent", fields=["agent", "-id"]),
+            Index(name="activation_of_agent", fields=["agent", "-id"]),
         ]
 
     def __str__(self) -> str:
@@ -110,9 +104,7 @@ class Activation(models.Model):
 
     def mine(self) -> models.QuerySet[Activation]:
         """Query for this row while this worker still holds it."""
-        return Activation.objects.filter(
-            pk=self.pk, number=self.number, state=ActivationState.RUNNING
-        )
+        return Activation.objects.running().filter(pk=self.pk, number=self.number)
 
     def note(self, **facts: Any) -> None:
         """Update columns, or raise `LeaseLost` if another worker took it over."""
@@ -123,8 +115,6 @@ class Activation(models.Model):
 
 
 class TranscriptStep(models.Model):
-    """One step of a transcript, stored when it happens."""
-
     activation = models.ForeignKey(Activation, models.CASCADE, related_name="steps", db_index=False)
     number = models.PositiveSmallIntegerField()
     at = models.DateTimeField()
@@ -140,9 +130,7 @@ class TranscriptStep(models.Model):
 
     class Meta:
         ordering = ["activation", "number"]
-        constraints = [
-            models.UniqueConstraint(name="step_numbered_once", fields=["activation", "number"])
-        ]
+        constraints = [UniqueConstraint(name="step_numbered_once", fields=["activation", "number"])]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.number}"

@@ -4,8 +4,6 @@ start (lease, fencing number) ──> record_step … ──> finish
     └── worker died ──> reclaim_abandoned ──> abandoned; the notification is due again
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,12 +13,11 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from dialogue.activations.models import Activation, ActivationState, Purpose, TranscriptStep
-from dialogue.agents.models.agent import Agent, AgentLocation
-from dialogue.agents.models.presence import Presence
+from dialogue.activations.models import ActivationState, Purpose
+from dialogue.agents.models.agent import AgentLocation
 from dialogue.budgets import services as budget_services
 from dialogue.errors import LeaseLost
-from dialogue.inbox.models import Notification
+from dialogue.models import Activation, Agent, Notification, Presence, TranscriptStep
 from surfaces.errors import NotAllowed, StaleState
 from surfaces.messages import reply_state
 from surfaces.messages.models import ReplyStatus
@@ -33,7 +30,6 @@ PATIENT_UNTIL = 5  # failures in a row before an agent backs off
 FIRST_BACK_OFF = timedelta(seconds=60)
 LONGEST_BACK_OFF = timedelta(seconds=3600)
 WORDS_KEPT = 8_000  # characters of a step
-GOOD = {ActivationState.DONE}
 NEUTRAL = {ActivationState.RELEASED, ActivationState.EXHAUSTED}  # neither success nor failure
 
 
@@ -50,16 +46,10 @@ def start(
     try:
         with transaction.atomic():
             return Activation.objects.create(
-                agent=presence.agent,
-                presence=presence,
-                purpose=purpose,
-                notification=notification,
-                why=why,
-                number=presence.agent.next_claim(),
-                worker=worker,
-                lease_until=now + LEASE,
+                agent=presence.agent, presence=presence, purpose=purpose, notification=notification,
+                why=why, number=presence.agent.next_claim(), worker=worker, lease_until=now + LEASE,
                 started_at=now,
-            )
+            )  # fmt: skip
     except IntegrityError as error:
         if "activation_one_live_per_agent" not in str(error):
             raise
@@ -67,7 +57,6 @@ def start(
 
 
 def renew(activation: Activation, *, now: datetime) -> None:
-    """Extend the lease, or raise `LeaseLost`."""
     activation.note(lease_until=now + LEASE)
 
 
@@ -104,19 +93,11 @@ def record_step(
         cost_is_guess=ours.cost_is_guess or cost.is_guess,
     )
     return TranscriptStep.objects.create(
-        activation=activation,
-        number=(last or 0) + 1,
-        at=now,
-        kind=kind,
-        why=why,
-        words=words.replace("\0", "")[:WORDS_KEPT],
-        facts=dict(facts or {}),
-        tokens_in=cost.tokens_in,
-        tokens_out=cost.tokens_out,
-        cost=cost.money,
-        cost_is_guess=cost.is_guess,
-        took_ms=took_ms,
-    )
+        activation=activation, number=(last or 0) + 1, at=now, kind=kind, why=why,
+        words=words.replace("\0", "")[:WORDS_KEPT], facts=dict(facts or {}),
+        tokens_in=cost.tokens_in, tokens_out=cost.tokens_out, cost=cost.money,
+        cost_is_guess=cost.is_guess, took_ms=took_ms,
+    )  # fmt: skip
 
 
 def account_to_speak_from(activation: Activation) -> Account:
@@ -126,8 +107,7 @@ def account_to_speak_from(activation: Activation) -> Account:
     """
     if not activation.mine().select_for_update().exists():
         raise LeaseLost(f"activation {activation.pk} was taken back")
-    rows = Account.objects.select_related("surface")
-    held = rows.select_for_update(of=("self",), no_key=True)
+    held = Account.objects.select_related("surface").select_for_update(of=("self",), no_key=True)
     return held.get(pk=activation.presence.account_id)
 
 
@@ -137,25 +117,19 @@ def check_still_allowed(activation: Activation, *others: tuple[bool, StoredReaso
     Writing takes minutes, and a draft must not follow settings that no longer hold.
     """
     is_stone = activation.purpose == Purpose.STONE
+    off = "activation.no_posts" if is_stone else "activation.no_answers"
+    meanwhile = "activation.meanwhile_post" if is_stone else "activation.meanwhile_answer"
     presence = Presence.objects.select_related("agent__settings").get(pk=activation.presence_id)
     agent = presence.agent
     for applies, why in (
         (presence.ended_at is not None, "activation.presence_ended"),
         (agent.lives != AgentLocation.HERE, "activation.moved"),
-        (
-            not agent.settings.is_autonomous,
-            "activation.no_posts" if is_stone else "activation.no_answers",
-        ),
+        (not agent.settings.is_autonomous, off),
         (is_stone and not agent.settings.lays_stones, "activation.no_stones"),
         *others,
     ):
         if applies:
-            raise NotAllowed(
-                reason(
-                    "activation.meanwhile_post" if is_stone else "activation.meanwhile_answer",
-                    why=as_reason(why),
-                )
-            )
+            raise NotAllowed(reason(meanwhile, why=as_reason(why)))
 
 
 @transaction.atomic
@@ -176,7 +150,7 @@ def finish(
 def _count(agent_id: int, state: ActivationState, *, now: datetime) -> None:
     """Count failures in a row and set the back-off; a success resets both."""
     rows = Agent.objects.filter(pk=agent_id)
-    if state in GOOD:
+    if state == ActivationState.DONE:
         rows.exclude(failures=0).update(failures=0, backs_off_until=None)
     elif state not in NEUTRAL:
         rows.update(failures=F("failures") + 1)

@@ -1,7 +1,5 @@
 """Pages of activations: the list, and one with its transcript."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -28,13 +26,12 @@ def activations(request: OperatorRequest) -> HttpResponse:
 
 @require_safe
 def activation(request: OperatorRequest, pk: int) -> HttpResponse:
-    rows = Activation.objects.select_related(
-        "agent", "presence__account__surface", "notification__message", "draft"
-    )
+    along = ["agent", "presence__account__surface", "notification__message", "draft"]
     heavy = ["agent__persona", "notification__message__raw_json", "notification__message__search",
              "presence__account__sealed_credential", "presence__account__cursor"]  # fmt: skip
     reach = request.user.reach
-    rows = reach.narrow(rows.defer(*heavy), account="presence__account", agent="agent__slug")
+    rows = Activation.objects.select_related(*along).defer(*heavy)
+    rows = reach.narrow(rows, account="presence__account", agent="agent__slug")
     found = get_object_or_404(rows, pk=pk)
     shown = {
         "waking": activation_listing.ActivationRow(found, timezone.now()),

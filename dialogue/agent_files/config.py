@@ -3,8 +3,6 @@
 What a file leaves out stays as it is. Whether an agent answers by itself is never in a file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,17 +14,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ValidationError
 
-from dialogue.agent_files.schema import (
-    COLUMNS,
-    KEYS,
-    LIMIT,
-    NO_MODEL,
-    OLD_LIMIT,
-    SERVER_KEYS,
-    AgentConfig,
-    ConfigSection,
-    ModelSpec,
-)
+from dialogue.agent_files import schema
+from dialogue.agent_files.schema import KEYS, NO_MODEL, ConfigSection, ModelSpec
 from dialogue.agent_files.strict_yaml import KeyPath, YamlDocument
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.agents.settings.values import cleaned, column
@@ -63,20 +52,15 @@ class DesiredAgent:
     slug: str
     document: YamlDocument
     values: dict[str, Any] = field(default_factory=dict)  # by column
-    first: ModelSpec | None = None
+    first: list[ModelSpec] | None = None  # one; none where it has no model
     fallbacks: list[ModelSpec] | None = None
-    has_no_model: bool = False
     carried: Nested = field(default_factory=dict)
 
     def models(self, held: list[ModelSpec]) -> list[ModelSpec]:
         """The models it is to have; where the file names none, it keeps those it has."""
-        if self.has_no_model:
+        if self.first == []:
             return []
-        first = [self.first] if self.first else held[:1]
-        return [*first, *(held[1:] if self.fallbacks is None else self.fallbacks)]
-
-
-# ── reading ───────────────────────────────────────────────────────────────
+        return (self.first or held[:1]) + (held[1:] if self.fallbacks is None else self.fallbacks)
 
 
 def read_config(document: YamlDocument, folder: str) -> DesiredAgent:
@@ -84,7 +68,7 @@ def read_config(document: YamlDocument, folder: str) -> DesiredAgent:
     desired, data = DesiredAgent(folder, document), document.data
     if isinstance(data, dict) and data.get("active_hours", "") is None:
         data["active_hours"] = {"from": None, "to": None}  # active at any hour
-    if document.nodes and (config := _validate(document, AgentConfig, data)):
+    if document.nodes and (config := _validate(document, schema.AgentConfig, data)):
         given = dict(_flatten(config.model_dump(exclude_unset=True)))
         _take_values(desired, given)
         _take_models(desired, given)
@@ -94,15 +78,13 @@ def read_config(document: YamlDocument, folder: str) -> DesiredAgent:
 def _validate(
     document: YamlDocument, section: type[Section], data: Any, at: KeyPath = ()
 ) -> Section | None:
-    """Report what pydantic finds, in words for the author of the file."""
     try:
         return section.model_validate(data)
     except ValidationError as error:
         for each in error.errors(include_url=False):
             path: KeyPath = (*at, *each["loc"])
-            found = document.describe(path)
-            why = MESSAGES.get(each["type"], "{msg}")
-            why = why.format(found=found, msg=each["msg"], **each.get("ctx", {}))
+            facts = {"found": document.describe(path), "msg": each["msg"], **each.get("ctx", {})}
+            why = MESSAGES.get(each["type"], "{msg}").format(**facts)
             if each["type"] == "extra_forbidden" and len(document.problems) < MAX_HINTS:
                 key = ".".join(part for part in path if isinstance(part, str))
                 near = get_close_matches(key, KEYS, 1, 0.75)
@@ -119,8 +101,9 @@ def _take_values(desired: DesiredAgent, given: Nested) -> None:
         report((), "it has no name, and the name of its folder cannot be one")
     if (given.get("active_hours.from") is None) != (given.get("active_hours.to") is None):
         report(("active_hours",), "must have both from and to")
-    if given.get(OLD_LIMIT, given.get(LIMIT)) != given.get(LIMIT, given.get(OLD_LIMIT)):
-        report(tuple(OLD_LIMIT.split(".")), f"has another value than {LIMIT}")
+    old, new = (given.get(name) for name in (schema.OLD_LIMIT, schema.LIMIT))
+    if old is not None and new is not None and old != new:
+        report(tuple(schema.OLD_LIMIT.split(".")), f"has another value than {schema.LIMIT}")
     for number, server in enumerate(given.get("capabilities.mcp_servers", [])):
         for name, text in server.get("env", {}).items() if isinstance(server, dict) else ():
             if SECRET_NAME.search(name) and not REFERENCE.fullmatch(text):
@@ -140,24 +123,21 @@ def _take_values(desired: DesiredAgent, given: Nested) -> None:
 
 
 def _take_models(desired: DesiredAgent, given: Nested) -> None:
-    spec = {name: given.get(f"brain.{name}") for name in ModelSpec.model_fields}
-    spec = {name: value for name, value in spec.items() if value is not None}
+    named = {name: given.get(f"brain.{name}") for name in ModelSpec.model_fields}
+    spec = {name: value for name, value in named.items() if value is not None}
     fallbacks = given.get("brain.fallbacks")
     if fallbacks is not None:
         desired.fallbacks = [ModelSpec.model_validate(it) for it in fallbacks]
     if spec.get("provider") in NO_MODEL:
-        desired.has_no_model = True
+        desired.first = []
         if fallbacks or len(spec) > 1:
             why = f"names a model, but the provider {spec['provider']} has none"
             desired.document.report(("brain",), why)
-    elif spec:
-        desired.first = _validate(desired.document, ModelSpec, spec, ("brain",))
+    elif spec and (first := _validate(desired.document, ModelSpec, spec, ("brain",))):
+        desired.first = [first]
     if spec:
-        voice = VoiceKind.SCRIPTED if desired.has_no_model else VoiceKind.MODEL
+        voice = VoiceKind.SCRIPTED if desired.first == [] else VoiceKind.MODEL
         desired.values.setdefault("voice", voice.value)
-
-
-# ── writing ───────────────────────────────────────────────────────────────
 
 
 class _Dumper(yaml.SafeDumper):
@@ -175,14 +155,14 @@ def write_config(
 ) -> str:
     """The config.yaml of an agent; importing it changes nothing."""
     given = {"name": slug, **kept_only(carried)}
-    given |= {key: _plain(values[name]) for key, name in COLUMNS.items()}
+    given |= {key: _plain(values[name]) for key, name in schema.COLUMNS.items()}
     first = specs[0].model_dump() if specs else {"provider": NO_MODEL[0]}
     given |= {f"brain.{name}": value for name, value in first.items()}
     if specs:
         given["brain.fallbacks"] = [spec.model_dump() for spec in specs[1:]]
     for number, server in enumerate(given.get("capabilities.mcp_servers", [])):
         if isinstance(server, dict):  # the database keeps no order of keys
-            ordered = {name: server[name] for name in SERVER_KEYS if name in server}
+            ordered = {name: server[name] for name in schema.SERVER_KEYS if name in server}
             given["capabilities.mcp_servers"][number] = ordered
     nested: Nested = {}
     for key in KEYS:
@@ -199,9 +179,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, time):
         return value.isoformat("auto" if value.second or value.microsecond else "minutes")
     return value
-
-
-# ── dotted keys ───────────────────────────────────────────────────────────
 
 
 def kept_only(carried: Nested) -> Nested:

@@ -3,22 +3,18 @@
 A key is compared and never shown: a difference names the variable that holds it.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dialogue.agent_files.config import KEY_VARIABLES, DesiredAgent, kept_only
 from dialogue.agent_files.schema import COLUMNS, ModelSpec
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import AgentSettings
 from dialogue.agents.settings.values import KERNELS, OF_AGENT, OF_SETTINGS, agent_values, is_list
 from dialogue.errors import VoiceMisconfigured
-from dialogue.voice.endpoints import seal_key
-from dialogue.voice.models import ModelEndpoint
+from dialogue.models import Agent, AgentSettings, ModelEndpoint
+from dialogue.voice.endpoints import goes_to, seal_key
 from surfaces.errors import BadInput
 from surfaces.settings.changes import to_text
 
@@ -35,8 +31,6 @@ class FieldDifference(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportPlan:
-    """What importing one agent changes."""
-
     desired: DesiredAgent
     agent: Agent | None  # None: it is to be created
     models: list[ModelSpec]
@@ -49,45 +43,44 @@ class ImportPlan:
     def changed(self) -> list[str]:
         return [difference.name for difference in self.differences]
 
-    @property
-    def is_autonomous(self) -> bool:
-        return self.agent is not None and self.agent.settings.is_autonomous
-
 
 def make_plan(desired: DesiredAgent, environ: Mapping[str, str]) -> ImportPlan:
     """Compare with the stored agent, and lock it. Problems are reported to the document."""
     rows = Agent.objects.select_for_update(of=("self",)).select_related("settings")
-    agent = rows.filter(slug=desired.slug).first()
-    values = agent_values(agent) if agent else _default_values()
-    brains = list(agent.brains.all()) if agent else []
-    held_carried = agent.carried if agent else {}
-    held = specs_of(brains, held_carried)
+    if agent := rows.filter(slug=desired.slug).first():
+        values, brains, stored = agent_values(agent), list(agent.brains.all()), agent.carried
+    else:
+        made = ((AgentSettings(), OF_SETTINGS), (Agent(), OF_AGENT))
+        values = {name: getattr(row, name) for row, names in made for name in names}
+        values, brains, stored = values | {KERNELS: []}, [], {}
+    held = specs_of(brains, stored)
     models = desired.models(held)
-    stored = {spec.recipient: brain for spec, brain in zip(held, brains, strict=True)}
-    keys, missing = _find_keys(models, stored, environ)
+    owned = {goes_to(brain): brain for brain in brains}
+    keys, missing = _find_keys(models, owned, environ)
     _check(desired, {**values, **desired.values}, models, keys)
-    variables = {
-        f"{spec.name} {spec.api_base or ''}".strip(): spec.api_key_env
-        for spec in models
-        if spec.api_key_env
-    }
+    variables = {_model_id(it.name, it.api_base): it.api_key_env for it in models if it.api_key_env}
     carried = desired.carried | ({KEY_VARIABLES: variables} if variables else {})
-    before = {name: values[name] for name in desired.values}
+    before = _lines({name: values[name] for name in desired.values}, held, stored)
+    after = _lines(desired.values, models, carried)
+    pairs = ((name, before.get(name, []), after.get(name, [])) for name in {**before, **after})
+    # A list in another order is the same.
+    differences = [
+        FieldDifference(name, old, new)
+        for name, old, new in pairs
+        if (sorted(old) != sorted(new) if name in LISTS else old != new)
+    ]
+    for spec in map(models.__getitem__, keys):
+        line = f"the value of {spec.api_key_env}"
+        differences.append(FieldDifference(f"key of {spec.name}", [], [line]))
     return ImportPlan(
-        desired=desired,
-        agent=agent,
-        models=models,
-        keys=keys,
-        missing_keys=missing,
-        carried=carried,
-        differences=[
-            *_compare(_lines(before, held, held_carried), _lines(desired.values, models, carried)),
-            *(
-                FieldDifference(f"key of {it.name}", [], [f"the value of {it.api_key_env}"])
-                for it in map(models.__getitem__, keys)
-            ),
-        ],
-    )
+        desired=desired, agent=agent, models=models, keys=keys, missing_keys=missing,
+        carried=carried, differences=differences,
+    )  # fmt: skip
+
+
+def _model_id(name: str, address: str | None) -> str:
+    """What the variable of a key is stored under."""
+    return f"{name} {address or ''}".strip()
 
 
 def specs_of(brains: list[ModelEndpoint], carried: Mapping[str, Any]) -> list[ModelSpec]:
@@ -98,7 +91,7 @@ def specs_of(brains: list[ModelEndpoint], carried: Mapping[str, Any]) -> list[Mo
             provider=brain.model.partition(":")[0],
             model=brain.model.partition(":")[2],
             api_base=brain.base_url or None,
-            api_key_env=variables.get(f"{brain.model} {brain.base_url}".strip()),
+            api_key_env=variables.get(_model_id(brain.model, brain.base_url)),
             output_style=brain.output_style,
             streams=brain.streams,
         )
@@ -106,15 +99,8 @@ def specs_of(brains: list[ModelEndpoint], carried: Mapping[str, Any]) -> list[Mo
     ]
 
 
-def _default_values() -> dict[str, Any]:
-    made = ((AgentSettings(), OF_SETTINGS), (Agent(), OF_AGENT))
-    return {name: getattr(row, name) for row, names in made for name in names} | {KERNELS: []}
-
-
 def _find_keys(
-    models: list[ModelSpec],
-    stored: Mapping[tuple[str, str], ModelEndpoint],
-    environ: Mapping[str, str],
+    models: list[ModelSpec], stored: Mapping[Any, ModelEndpoint], environ: Mapping[str, str]
 ) -> tuple[dict[int, str], list[str]]:
     """New keys by the rank of their model, and variables that should hold one and do not."""
     keys, missing = {}, []
@@ -124,7 +110,7 @@ def _find_keys(
         given, known = environ.get(spec.api_key_env, "").strip(), ""
         # None may be stored; one that cannot be decrypted is replaced by any other.
         with suppress(KeyError, VoiceMisconfigured):
-            known = stored[spec.recipient].key
+            known = stored[spec.provider, spec.api_base or ""].key
         if given and given != known:
             keys[rank] = given
         elif not given and not known:
@@ -154,7 +140,6 @@ def _check(
 def _lines(
     values: Mapping[str, Any], models: list[ModelSpec], carried: dict[str, Any]
 ) -> dict[str, list[str]]:
-    """Each field in lines for people."""
     lines = {
         name: value if isinstance(value, list) else to_text(value).split("\n")
         for name, value in values.items()
@@ -165,13 +150,3 @@ def _lines(
         # The database keeps no order of keys.
         lines[name] = [json.dumps(value, ensure_ascii=False, sort_keys=True)]
     return lines
-
-
-def _compare(
-    before: Mapping[str, list[str]], after: Mapping[str, list[str]]
-) -> Iterator[FieldDifference]:
-    for name in {**before, **after}:
-        old, new = before.get(name, []), after.get(name, [])
-        # A list in another order is the same.
-        if sorted(old) != sorted(new) if name in LISTS else old != new:
-            yield FieldDifference(name, old, new)

@@ -4,30 +4,16 @@ A key with a column has that column's bounds. A key without one is checked just 
 stored with the agent, and written again by an export.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+import pydantic
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    TypeAdapter,
-    ValidationInfo,
-    create_model,
-    field_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StrictBool, field_validator
 
 from dialogue.agents.models.settings import OutputStyle
 from dialogue.agents.settings.values import KERNELS, MAX_KERNELS, column, is_list
@@ -35,8 +21,7 @@ from surfaces.accounts.connect import SLUG, is_loopback
 
 NO_MODEL = ("scripted", "none")  # providers without a language model
 CLOCK = r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?"
-
-# ── types of values ───────────────────────────────────────────────────────
+HOST = r"(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:[1-9]\d{0,4})?"
 
 
 def check_text(
@@ -68,8 +53,8 @@ def mapping(kind: Any) -> Any:
     return Annotated[dict[str, kind], Field(max_length=100)]
 
 
-def number(low: float, high: float, kind: Any = StrictInt) -> Any:
-    return Annotated[kind, Field(ge=low, le=high)]
+def number(low: float, high: float, kind: type = int) -> Any:
+    return Annotated[kind, Field(strict=True, ge=low, le=high)]
 
 
 def column_type(name: str) -> Any:
@@ -89,12 +74,9 @@ def column_type(name: str) -> Any:
         return text(field.max_length) | None if name == "name" else text(field.max_length)
     low = max(one.limit_value for one in field.validators if isinstance(one, MinValueValidator))
     high = min(one.limit_value for one in field.validators if isinstance(one, MaxValueValidator))
-    return number(low, high, StrictInt if isinstance(field, models.IntegerField) else StrictFloat)
+    return number(low, high, int if isinstance(field, models.IntegerField) else float)
 
 
-# ── sections with rules of their own ──────────────────────────────────────
-
-HOST = r"(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:[1-9]\d{0,4})?"
 PROVIDER = check_text(40, r"[A-Za-z0-9][A-Za-z0-9_.-]*", "be a provider like anthropic or scripted")
 ADDRESS = check_text(
     300, rf"https?://{HOST}([/?#]\S*)?", "be an address like https://host/v1, without a password"
@@ -102,13 +84,11 @@ ADDRESS = check_text(
 VARIABLE = check_text(100, r"[A-Z_][A-Z0-9_]*", "be the name of a variable like ANTHROPIC_API_KEY")
 
 
-class ConfigSection(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class ConfigSection(BaseModel, extra="forbid"):
+    pass
 
 
 class ModelSpec(ConfigSection):
-    """A model that an agent asks, and the variable that holds its key."""
-
     provider: Annotated[str, PROVIDER]
     model: Annotated[str, check_text(160)]
     api_base: Annotated[str, ADDRESS] | None = None
@@ -118,14 +98,14 @@ class ModelSpec(ConfigSection):
 
     @field_validator("model")
     @classmethod
-    def check_model(cls, model: str, info: ValidationInfo) -> str:
+    def check_model(cls, model: str, info: pydantic.ValidationInfo) -> str:
         if info.data.get("provider") in NO_MODEL:
             raise ValueError(f"cannot be asked: the provider {info.data['provider']} has no models")
         return model
 
     @field_validator("api_key_env")
     @classmethod
-    def check_key(cls, variable: str | None, info: ValidationInfo) -> str | None:
+    def check_key(cls, variable: str | None, info: pydantic.ValidationInfo) -> str | None:
         at = urlsplit(info.data.get("api_base") or "")
         if variable and variable.lower() in settings.ENV.__dataclass_fields__:
             raise ValueError("names a variable of Colloquy itself")
@@ -137,11 +117,6 @@ class ModelSpec(ConfigSection):
     def name(self) -> str:
         return f"{self.provider}:{self.model}"
 
-    @property
-    def recipient(self) -> tuple[str, str]:
-        """Provider and address: who receives the key."""
-        return self.provider, self.api_base or ""
-
     def __str__(self) -> str:
         at = f" at {self.api_base}" if self.api_base else ""
         return f"{self.name}{at}, {self.output_style}{', streams' if self.streams else ''}"
@@ -151,12 +126,10 @@ def check_server(value: Any) -> Any:
     """The name of an MCP server, or the section that says how to start one."""
     if isinstance(value, dict):
         return SERVER.model_validate(value).model_dump(exclude_unset=True)
-    return TypeAdapter(WORD).validate_python(value)
+    return pydantic.TypeAdapter(WORD).validate_python(value)
 
 
-# ── every key ─────────────────────────────────────────────────────────────
-
-FLAG, WORD, COMMAND, SHARE = StrictBool, text(120), text(500), number(0, 1, StrictFloat)
+FLAG, WORD, COMMAND, SHARE = StrictBool, text(120), text(500), number(0, 1, float)
 WORDS, COMMANDS = many(WORD), many(COMMAND)
 NAME = text(63, SLUG.pattern, "be a short name: letters, digits, - and _, no sign first")
 ANY_TEXT = text(2_000, r"(?s).*")
@@ -179,8 +152,7 @@ LAYOUT: dict[str, Any] = {
     "brain": {
         **{name: info.rebuild_annotation() for name, info in ModelSpec.model_fields.items()},
         "voice": "voice", "temperature": "temperature", "max_tokens": "output_tokens",
-        "timeout_seconds": "timeout_seconds",
-        "fallbacks": many(ModelSpec, 7),
+        "timeout_seconds": "timeout_seconds", "fallbacks": many(ModelSpec, 7),
     },
     "budget": {
         "tokens_per_day": "tokens_per_day", "tokens_per_month": "tokens_per_month",
@@ -188,8 +160,7 @@ LAYOUT: dict[str, Any] = {
         "price_in": "price_in", "price_out": "price_out",
     },
     "capabilities": {
-        "grants": WORDS,
-        "skills": WORDS,
+        "grants": WORDS, "skills": WORDS,
         "mcp_servers": many(Annotated[Any, AfterValidator(check_server)]),
         "shell": {
             "enabled": FLAG, "allowed_commands": COMMANDS, "blocked_patterns": COMMANDS,
@@ -203,37 +174,31 @@ LAYOUT: dict[str, Any] = {
     },
     "behavior": {
         "mode": "mode", "can_create_posts": "lays_stones", "oldest_days": "oldest_days",
-        "answers_runs_once": "answers_runs_once",
-        "respond_to_mentions": FLAG, "respond_to_replies": FLAG, "respond_to_dms": FLAG,
-        "max_iterations": number(1, 1_000),
-        "max_daily_posts": number(0, 1_000),
-        "max_daily_comments": "replies_per_day",
+        "answers_runs_once": "answers_runs_once", "respond_to_mentions": FLAG,
+        "respond_to_replies": FLAG, "respond_to_dms": FLAG, "max_iterations": number(1, 1_000),
+        "max_daily_posts": number(0, 1_000), "max_daily_comments": "replies_per_day",
         "discovery": {
             "enabled": FLAG, "respond_to_questions": FLAG, "respond_to_discussions": FLAG,
             "frequency": Annotated[str, one_of("staleness", "hourly", "daily")],
             "min_confidence": SHARE,
         },
         "limits": {
-            "max_daily_posts": number(0, 1_000),
-            "max_daily_comments": "replies_per_day",
+            "max_daily_posts": number(0, 1_000), "max_daily_comments": "replies_per_day",
             "max_responses_per_thread": "replies_per_thread",
-            "min_interval_seconds": "spacing_seconds",
-            "tries_per_comment": "tries",
+            "min_interval_seconds": "spacing_seconds", "tries_per_comment": "tries",
             "longest_reply": "longest_reply",
         },
     },
     "kernels": KERNELS,
     "memory": {
-        "enabled": FLAG,
-        "max_size_mb": number(0, 1_000_000),
+        "enabled": FLAG, "max_size_mb": number(0, 1_000_000),
         "remember": {
             "conversations_with": WORDS, "projects_worked_on": FLAG, "decisions_made": FLAG,
             "feedback_received": FLAG,
         },
         "retrieval": {
             "strategy": Annotated[str, one_of("embedding_search", "keyword", "recent")],
-            "max_context_items": number(0, 10_000),
-            "relevance_threshold": SHARE,
+            "max_context_items": number(0, 10_000), "relevance_threshold": SHARE,
         },
     },
     "network": {"enabled": FLAG, "allowed_hosts": WORDS, "blocked_hosts": WORDS},
@@ -250,7 +215,7 @@ def build_section(keys: dict[str, Any]) -> type[ConfigSection]:
         elif isinstance(kind, str):
             kind = column_type(kind)
         fields[name] = kind if isinstance(kind, tuple) else (kind, None)
-    return create_model("ConfigSection", __base__=ConfigSection, **fields)
+    return pydantic.create_model("ConfigSection", __base__=ConfigSection, **fields)
 
 
 def _walk(keys: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

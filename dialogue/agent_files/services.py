@@ -7,8 +7,6 @@ An import changes what the files say and nothing else. Whether an agent answers 
 not in a file.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -20,7 +18,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agent_files.config import DesiredAgent, read_config, write_config
 from dialogue.agent_files.plan import ImportPlan, make_plan, specs_of
-from dialogue.agent_files.strict_yaml import MAX_BYTES, SECRET_FOUND, YamlDocument, state_problem
+from dialogue.agent_files.strict_yaml import MAX_BYTES, SECRET_FOUND, YamlDocument
 from dialogue.agents import services as agent_services
 from dialogue.agents.models.agent import Agent
 from dialogue.agents.settings.values import agent_values, cleaned
@@ -34,16 +32,6 @@ from surfaces.text.reasons import reason
 CONFIG = "config.yaml"
 PERSONA = "system-prompt.md"
 MAX_PROBLEMS = 50  # that are listed
-
-
-# ── the folder ────────────────────────────────────────────────────────────
-
-
-def read_folder(folder: Path) -> list[DesiredAgent]:
-    """Read every agent of a folder, or raise everything that is wrong in the files."""
-    found = [_read_agent(path, folder) for path in _agent_folders(folder)]
-    _raise_problems(found)
-    return found
 
 
 def _raise_problems(found: list[DesiredAgent]) -> None:
@@ -60,30 +48,21 @@ def _agent_folders(folder: Path) -> list[Path]:
         inside = sorted(path for path in folder.iterdir() if (path / CONFIG).is_file())
         is_one = (folder / CONFIG).is_file()
     except OSError as error:
-        raise BadInput(
-            _lazy("The folder %(folder)s cannot be read: %(why)s."),
-            folder=folder,
-            why=_reason(error),
-        ) from error
+        message = _lazy("The folder %(folder)s cannot be read: %(why)s.")
+        raise BadInput(message, folder=folder, why=_reason(error)) from error
     if is_one and inside:
-        raise BadInput(
-            _lazy("%(folder)s contains %(config)s and folders with one. Choose one of them."),
-            folder=folder,
-            config=CONFIG,
-        )
+        message = _lazy("%(folder)s contains %(config)s and folders with one. Choose one of them.")
+        raise BadInput(message, folder=folder, config=CONFIG)
     if not is_one and not inside:
-        raise BadInput(
-            _lazy("There is no %(config)s in %(folder)s or in a folder inside it."),
-            config=CONFIG,
-            folder=folder,
-        )
+        message = _lazy("There is no %(config)s in %(folder)s or in a folder inside it.")
+        raise BadInput(message, config=CONFIG, folder=folder)
     return [folder] if is_one else inside
 
 
 def _read_agent(path: Path, folder: Path) -> DesiredAgent:
     name = path.resolve().name if path.name in {"", ".."} else path.name
     document = YamlDocument(str(path / CONFIG))
-    if (text := _read_text(path / CONFIG, document.problems)) is not None:
+    if (text := _read_text(path / CONFIG, document)) is not None:
         document.load(text)
     desired = read_config(document, name)
     if path != folder and not document.problems and desired.slug != name:
@@ -94,21 +73,21 @@ def _read_agent(path: Path, folder: Path) -> DesiredAgent:
 
 
 def _read_persona(path: Path, desired: DesiredAgent) -> None:
-    problems = desired.document.problems
-    if (text := _read_text(path, problems)) is None:
+    document = desired.document
+    if (text := _read_text(path, document)) is None:
         return
     for pattern, why in (("\0", "it contains a NUL"), (SECRETS, f"it {SECRET_FOUND}")):
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1
-            problems.append(state_problem(str(path), line, "", why))
+            document.add_problem(why, line, file=str(path))
             return
     try:
         desired.values["persona"] = cleaned("persona", text)
     except BadInput as error:
-        problems.append(state_problem(str(path), 0, "", str(error).rstrip(".")))
+        document.add_problem(str(error).rstrip("."), file=str(path))
 
 
-def _read_text(path: Path, problems: list[str]) -> str | None:
+def _read_text(path: Path, document: YamlDocument) -> str | None:
     line, content = 0, b""
     try:
         if path.is_file():  # reading from a pipe would not end
@@ -123,7 +102,7 @@ def _read_text(path: Path, problems: list[str]) -> str | None:
         why = f"it cannot be read: {_reason(error)}"
     except UnicodeDecodeError as error:
         line, why = content.count(b"\n", 0, error.start) + 1, "it is not UTF-8"
-    problems.append(state_problem(str(path), line, "", why))
+    document.add_problem(why, line, file=str(path))
     return None
 
 
@@ -131,19 +110,12 @@ def _reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-# ── importing ─────────────────────────────────────────────────────────────
-
-
 def import_agents(
-    folder: Path,
-    *,
-    by: str,
-    now: datetime,
-    environ: Mapping[str, str],
-    is_dry_run: bool = False,
+    folder: Path, *, by: str, now: datetime, environ: Mapping[str, str], is_dry_run: bool = False
 ) -> list[ImportPlan]:
     """Import a folder, or only say what that would change. All agents or none."""
-    found = read_folder(folder)
+    found = [_read_agent(path, folder) for path in _agent_folders(folder)]
+    _raise_problems(found)
     with transaction.atomic():
         plans = [make_plan(desired, environ) for desired in found]
         _raise_problems(found)
@@ -157,9 +129,8 @@ def _apply(plan: ImportPlan, *, by: str, now: datetime) -> None:
     try:
         agent = plan.agent or agent_services.make_agent(slug, name=values.get("name", ""), by=by)
     except IntegrityError as error:
-        raise StaleState(
-            _lazy("Somebody else has just created %(slug)s. Import again."), slug=slug
-        ) from error
+        message = _lazy("Somebody else has just created %(slug)s. Import again.")
+        raise StaleState(message, slug=slug) from error
     change(agent, values, by=by, now=now, why=reason("agent.imported_from", file=file))
     if plan.keys or "models" in plan.changed:
         rows = [
@@ -176,16 +147,13 @@ def _apply(plan: ImportPlan, *, by: str, now: datetime) -> None:
         )
 
 
-# ── exporting ─────────────────────────────────────────────────────────────
-
-
 def export_agents(folder: Path, *, slug: str = "") -> list[str]:
     """Write agents to folders of their own inside `folder`; return their names."""
     agents = Agent.objects.select_related("settings").prefetch_related("brains")
     chosen = list(agents.filter(slug=slug) if slug else agents)
+    if slug and not chosen:
+        raise BadInput(_lazy("There is no agent %(slug)s."), slug=slug)
     if not chosen:
-        if slug:
-            raise BadInput(_lazy("There is no agent %(slug)s."), slug=slug)
         raise BadInput(_lazy("There is no agent to export."))
     texts: dict[Path, bytes] = {}
     for agent in chosen:
@@ -193,20 +161,15 @@ def export_agents(folder: Path, *, slug: str = "") -> list[str]:
         config = write_config(agent.slug, agent_values(agent), specs, agent.carried)
         texts[folder / agent.slug / CONFIG] = config.encode()
         texts[folder / agent.slug / PERSONA] = f"{agent.persona}\n".lstrip("\n").encode()
-    for path, content in texts.items():
-        if len(content) > MAX_BYTES:
-            raise BadInput(
-                _lazy("%(path)s would be larger than %(limit)s kB."),
-                path=path,
-                limit=MAX_BYTES // 1024,
-            )
+    if path := next((path for path, text in texts.items() if len(text) > MAX_BYTES), None):
+        message = _lazy("%(path)s would be larger than %(limit)s kB.")
+        raise BadInput(message, path=path, limit=MAX_BYTES // 1024)
     try:
         for path, content in texts.items():
             _write_file(path, content)
     except OSError as error:
-        raise BadInput(
-            _lazy("%(path)s cannot be written: %(why)s."), path=error.filename, why=_reason(error)
-        ) from error
+        message = _lazy("%(path)s cannot be written: %(why)s.")
+        raise BadInput(message, path=error.filename, why=_reason(error)) from error
     return [agent.slug for agent in chosen]
 
 

@@ -4,10 +4,7 @@ Tags, anchors, a second document and deep nesting are refused. What is wrong is 
 sentence with file, line and key; nothing is raised.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,32 +19,24 @@ WHOLE = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
 REAL = re.compile(r"[-+]?(\d{1,18}\.?\d{0,20}|\.\d{1,20})([eE][-+]?\d{1,3})?")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # PostgreSQL stores none of these
 SECRET_FOUND = "contains what looks like a key or token; remove it"  # noqa: S105
+KINDS = {"map": "a section", "seq": "a list", "null": "empty", "timestamp": "a date"}
 
 KeyPath = tuple[str | int, ...]
 
 
-def state_problem(file: str, line: int, key: str, why: str) -> str:
-    """One sentence; line 0 stands for the whole file."""
-    where = f"{file}, line {line}" if line else file
-    return to_single_line(f"{where}: {key} {why}.")
-
-
 class _StrictLoader(yaml.SafeLoader):
-    """Composes nodes and constructs no objects."""
-
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]  # its stub names no types
-        for is_refused, what in (
-            (isinstance(event, yaml.AliasEvent), "aliases (*)"),
-            (getattr(event, "anchor", None), "anchors (&)"),
-            (getattr(event, "tag", None), "tags (!)"),
-            (self.depth >= MAX_LEVELS, f"more than {MAX_LEVELS} levels"),
-        ):
-            if is_refused:
-                why = f"{what} are not supported"
-                raise yaml.composer.ComposerError(None, None, why, event.start_mark)
+        refused = {
+            "aliases (*)": isinstance(event, yaml.AliasEvent),
+            "anchors (&)": getattr(event, "anchor", None),
+            "tags (!)": getattr(event, "tag", None),
+            f"more than {MAX_LEVELS} levels": self.depth >= MAX_LEVELS,
+        }
+        if found := [f"{what} are not supported" for what, is_there in refused.items() if is_there]:
+            raise yaml.composer.ComposerError(None, None, found[0], event.start_mark)
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -79,44 +68,46 @@ class YamlDocument:
             why = f"the character {error.character:#x} is not allowed"
         except (ValueError, OverflowError):
             why = "it contains an escape sequence or a version that does not exist"
-        self.problems.append(state_problem(self.file, line, "", why))
+        self.add_problem(why, line)
+
+    def add_problem(self, why: str, line: int = 0, *, key: str = "", file: str = "") -> None:
+        """Add one sentence, about this file or the one beside it; line 0: the whole file."""
+        where = file or self.file
+        where = f"{where}, line {line}" if line else where
+        self.problems.append(to_single_line(f"{where}: {key} {why}."))
 
     def report(self, path: KeyPath, why: str, at: yaml.Node | None = None) -> None:
         """Report a problem at the value of `path`, or at the section that should hold it."""
         above = path
         while at is None and self.nodes:
             at, above = self.nodes.get(above), above[:-1]
-        line = at.start_mark.line + 1 if at else 0
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-        self.problems.append(state_problem(self.file, line, key.removeprefix("."), why))
+        line = at.start_mark.line + 1 if at else 0
+        self.add_problem(why, line, key=key.removeprefix("."))
 
     def describe(self, path: KeyPath) -> str:
         """Name a value in a message. Text is not repeated, because it may be a secret."""
         node = self.nodes.get(path, yaml.ScalarNode("", ""))
         kind = node.tag.rpartition(":")[2]
-        if kind in {"int", "float", "bool"}:
-            return to_single_line(node.value[:24])
-        names = {"map": "a section", "seq": "a list", "null": "empty", "timestamp": "a date"}
-        return names.get(kind, "text")
+        is_told = kind in {"int", "float", "bool"}
+        return to_single_line(node.value[:24]) if is_told else KINDS.get(kind, "text")
 
     def _build(self, node: yaml.Node, path: KeyPath) -> Any:
         self.nodes[path] = node
-        if isinstance(node, yaml.MappingNode):
-            pairs = self._pairs(node, path)
-            return {name: self._build(value, (*path, name)) for name, value in pairs}
         if isinstance(node, yaml.SequenceNode):
             return [self._build(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._scalar(node, path)
-
-    def _pairs(self, node: yaml.MappingNode, path: KeyPath) -> Iterator[tuple[str, yaml.Node]]:
+        if not isinstance(node, yaml.MappingNode):
+            return self._scalar(node, path)
+        section = {}
         for key, value in node.value:
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
             if not 0 < len(name) <= 100 or UNSTORABLE.search(name):
                 self.report(path, "has a key that is not a word", key)
-            elif (*path, name) in self.nodes:
+            elif name in section:
                 self.report((*path, name), "is given twice", key)
             else:
-                yield name, value
+                section[name] = self._build(value, (*path, name))
+        return section
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
         """Text, a number, true, false or None; a date and an odd number stay a node."""

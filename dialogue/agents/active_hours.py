@@ -1,8 +1,6 @@
 """Compute the active hours of an agent in its time zone."""
 
-from __future__ import annotations
-
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 
@@ -17,21 +15,15 @@ def next_opening(
         return None
     local = now.astimezone(zone)
     clock = local.time()
-    inside = start <= clock < end if start < end else clock >= start or clock < end
-    if inside:
+    if start <= clock < end if start < end else clock >= start or clock < end:
         return None
     day = local.date() if clock < start else local.date() + timedelta(days=1)
-    return _moment(day, start, zone, after=now)
-
-
-def _moment(day: date, at: time, zone: ZoneInfo, *, after: datetime) -> datetime:
-    """Resolve a local time: of two, the next; of a skipped one, the clock change."""
-    utc = ZoneInfo("UTC")
-    local = datetime.combine(day, at, tzinfo=zone)
-    first, second = (local.replace(fold=fold).astimezone(utc) for fold in (0, 1))
+    # Of a local time that comes twice, the next; of a skipped one, the clock change.
+    opening = datetime.combine(day, start, tzinfo=zone)
+    first, second = (opening.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
     if second < first:
         return _skip(second, first, zone)
-    return max(first if first > after else second, after + timedelta(seconds=1))
+    return max(first if first > now else second, now + timedelta(seconds=1))
 
 
 def _skip(before: datetime, later: datetime, zone: ZoneInfo) -> datetime:
@@ -47,9 +39,7 @@ def _skip(before: datetime, later: datetime, zone: ZoneInfo) -> datetime:
 
 
 def local_day(now: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Start and end of the agent's current day."""
     today = now.astimezone(zone).date()
-    utc = ZoneInfo("UTC")
-    begin = datetime.combine(today, time.min, tzinfo=zone).astimezone(utc)
-    end = datetime.combine(today + timedelta(days=1), time.min, tzinfo=zone).astimezone(utc)
+    begin = datetime.combine(today, time.min, tzinfo=zone).astimezone(UTC)
+    end = datetime.combine(today + timedelta(days=1), time.min, tzinfo=zone).astimezone(UTC)
     return begin, end

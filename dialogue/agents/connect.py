@@ -4,17 +4,15 @@ Idempotent. Values that are not given are kept; automatic replies of an existing
 switched on.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from dialogue.agents import presences
 from dialogue.agents import services as agent_services
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.presence import Presence
+from dialogue.models import Agent, Presence
 from surfaces.accounts import connect as account_connect
 from surfaces.errors import BadInput
 from surfaces.models import Account
@@ -22,8 +20,6 @@ from surfaces.models import Account
 
 @dataclass(frozen=True, slots=True)
 class ConnectResult:
-    """The presence after connecting."""
-
     presence: Presence
     agent_is_new: bool
 
@@ -38,35 +34,19 @@ class ConnectResult:
 
 @transaction.atomic
 def connect(
-    kind: str,
-    *,
-    agent: str,
-    handle: str = "",
-    base_url: str = "",
-    token: str = "",
-    every: int | None = None,
-    mode: str | None = None,
-    dialect: str | None = None,
-    by: str,
-    now: datetime,
+    kind: str, *, agent: str, mode: str | None = None, by: str, now: datetime, **account_facts: Any
 ) -> ConnectResult:
-    """Create or update all four. A given mode becomes the presence's own mode."""
+    """Create or update all four; for the other facts see `surfaces.accounts.connect`.
+
+    A given mode becomes the presence's own mode.
+    """
     known = set(Account.objects.filter(name__startswith=f"{agent}@").values_list("pk", flat=True))
-    account = account_connect.connect(
-        kind,
-        agent=agent,
-        handle=handle,
-        base_url=base_url,
-        token=token,
-        every=every,
-        mode=mode,
-        dialect=dialect,
-        by=by,
-        now=now,
-    )
+    account = account_connect.connect(kind, agent=agent, mode=mode, by=by, now=now, **account_facts)
     speaker, is_new = _speaker(agent, by=by)
-    if mode is None and account.pk in known:
-        mode = _kept(speaker, account)
+    if mode is None and account.pk in known:  # keep its mode, if the presence would change it
+        live = Presence.objects.live().filter(agent=speaker, account=account).first()
+        says = live.effective_mode if live else speaker.settings.mode
+        mode = "" if account.mode == says else account.mode
     presence = presences.join(speaker, account, mode=mode or "", by=by, now=now)
     account.refresh_from_db(fields=["mode"])
     presence.agent, presence.account = speaker, account
@@ -87,10 +67,3 @@ def _speaker(slug: str, *, by: str) -> tuple[Agent, bool]:
         if made_meanwhile := Agent.objects.filter(slug=slug).first():
             return made_meanwhile, False
         raise
-
-
-def _kept(agent: Agent, account: Account) -> str:
-    """The account's mode, if the presence would change it."""
-    live = Presence.objects.live().filter(agent=agent, account=account).first()
-    says = live.effective_mode if live else agent.settings.mode
-    return "" if account.mode == says else account.mode

@@ -1,7 +1,5 @@
 """Count the replies that an agent's limits apply to."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
@@ -20,7 +18,6 @@ def replies_of(agents: Collection[str]) -> QuerySet[Draft]:
 
 
 def in_threads(replies: QuerySet[Draft], posts: Collection[int]) -> Counter[tuple[str, int]]:
-    """How many of `replies` each agent has under each post."""
     threads = replies.filter(target__post__in=posts).values_list("agent", "target__post")
     counts = threads.annotate(count=Count("pk")).order_by()
     return Counter({(slug, post): count for slug, post, count in counts})

@@ -3,8 +3,6 @@
 Delivery follows the account's mode; this module keeps it equal to the presence's mode.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -12,33 +10,24 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _lazy
 
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.presence import Presence
-from dialogue.agents.models.settings import AgentSettings
-from dialogue.inbox.models import Notification
+from dialogue.models import Agent, AgentSettings, Notification, Presence
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import Account, AuditEvent
 from surfaces.settings.changes import Values
-from surfaces.settings.services import SettingsSpec, change, register
+from surfaces.settings.services import SettingsSpec, change
 
 
 @transaction.atomic
 def join(agent: Agent, account: Account, *, mode: str = "", by: str, now: datetime) -> Presence:
     """Assign `account` to `agent`. Idempotent; `mode` "" keeps the current mode."""
     if mode and mode not in ReplyMode.values:
-        raise BadInput(
-            _lazy("%(mode)s is not a mode. Choose one of %(value)s."),
-            mode=repr(mode),
-            value=", ".join(ReplyMode.values),
-        )
+        message = _lazy("%(mode)s is not a mode. Choose one of %(value)s.")
+        raise BadInput(message, mode=repr(mode), value=", ".join(ReplyMode.values))
     live = Presence.objects.live().select_related("agent").filter(account=account).first()
     if live is not None and live.agent_id != agent.pk:
-        raise NotAllowed(
-            _lazy("%(agent)s speaks as %(account)s already. End that presence first."),
-            agent=live.agent,
-            account=account,
-        )
+        message = _lazy("%(agent)s speaks as %(account)s already. End that presence first.")
+        raise NotAllowed(message, agent=live.agent, account=account)
     presence = live or _begin(agent, account, by=by, now=now)
     if mode and presence.mode != mode:
         change(presence, {"mode": mode}, by=by, now=now)
@@ -51,22 +40,20 @@ def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presenc
         with transaction.atomic():
             presence = Presence.objects.create(agent=agent, account=account, since=now)
     except IntegrityError as error:
-        raise NotAllowed(
-            _lazy("Somebody else just took %(account)s. Look again."), account=account
-        ) from error
+        message = _lazy("Somebody else just took %(account)s. Look again.")
+        raise NotAllowed(message, account=account) from error
     # Unread notifications of an earlier presence on this account belong to it again.
     left = Notification.objects.unread().filter(agent=agent, presence__account=account)
     left.update(presence=presence)
-    AuditEvent.objects.record(
-        "presence.began", actor=by, subject=account, agent=agent.slug, account=account.name
-    )
+    facts = {"agent": agent.slug, "account": account.name}
+    AuditEvent.objects.record("presence.began", actor=by, subject=account, **facts)
     return presence
 
 
-@register(Presence)
 class PresenceSpec(SettingsSpec[Presence]):
     """Its events are about its account, and name the agent."""
 
+    model = Presence
     action = "presence.changed"
     fields = ("mode", "stones_per_day", "explore_share", "stone_community")
 
@@ -94,21 +81,21 @@ def leave(presence: Presence, *, by: str, now: datetime) -> None:
     if not Presence.objects.live().filter(pk=presence.pk).update(ended_at=now):
         raise NotAllowed(_lazy("This presence has ended already."))
     presence.ended_at = now
-    AuditEvent.objects.record(
-        "presence.ended", actor=by, subject=presence.account, agent=presence.agent.slug
-    )
+    account, slug = presence.account, presence.agent.slug
+    AuditEvent.objects.record("presence.ended", actor=by, subject=account, agent=slug)
 
 
 def adopt(*, now: datetime) -> int:
     """Copy modes that operators set on accounts to the presences: the last change wins."""
     rows = Presence.objects.live().select_related("agent__settings", "account")
-    moved = rows.exclude(obeyed="").exclude(account__mode=F("obeyed"))
-    return sum(_adopt(presence, now=now) for presence in moved)
+    moved = list(rows.exclude(obeyed="").exclude(account__mode=F("obeyed")))
+    for presence in moved:
+        _adopt(presence, now=now)
+    return len(moved)
 
 
-def _adopt(presence: Presence, *, now: datetime) -> int:
+def _adopt(presence: Presence, *, now: datetime) -> None:
     change(presence, {"mode": presence.account.mode}, by="colloquy", now=now)
-    return 1
 
 
 def obey(agent: Agent, *, now: datetime) -> None:

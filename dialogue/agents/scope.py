@@ -1,13 +1,10 @@
 """Map agents to accounts for operators with limited access."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db.models import QuerySet
 
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.presence import Presence
+from dialogue.models import Agent, Presence
 from surfaces.operators.scope import UNRESTRICTED, Scope
 
 
@@ -26,11 +23,9 @@ def agents_within(reach: Scope) -> QuerySet[Agent]:
 
 
 def agent_choices(reach: Scope = UNRESTRICTED) -> list[tuple[str, str]]:
-    """Slug and name of the visible agents, for select fields."""
     return list(agents_within(reach).values_list("slug", "name"))
 
 
 def agents_of(accounts: Iterable[int]) -> QuerySet[Presence, str]:
-    """Slugs of the agents assigned to these accounts."""
     rows = Presence.objects.live().filter(account__in=list(accounts)).order_by()
     return rows.values_list("agent__slug", flat=True)

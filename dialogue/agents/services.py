@@ -1,13 +1,10 @@
 """Create agents."""
 
-from __future__ import annotations
-
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _lazy
 
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import AgentSettings
+from dialogue.models import Agent, AgentSettings
 from surfaces.accounts.connect import SLUG
 from surfaces.errors import BadInput
 from surfaces.models import AuditEvent
@@ -17,13 +14,10 @@ from surfaces.models import AuditEvent
 def make_agent(slug: str, *, name: str = "", by: str, is_autonomous: bool = False) -> Agent:
     """Create an agent with cautious settings, or raise `BadInput`."""
     if not SLUG.fullmatch(slug):
-        raise BadInput(
-            _lazy(
-                "%(slug)s is no short name. Use letters, digits, dashes and underscores, at most "
-                "63."
-            ),
-            slug=repr(slug),
+        message = _lazy(
+            "%(slug)s is no short name. Use letters, digits, dashes and underscores, at most 63."
         )
+        raise BadInput(message, slug=repr(slug))
     agent = Agent(slug=slug, name=name.strip() or slug.replace("-", " ").title())
     try:
         agent.full_clean()

@@ -1,7 +1,5 @@
 """The shared budget as a form."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _

@@ -1,7 +1,5 @@
 """Budgets and limits as meters: used, reserved and maximum."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,10 +23,6 @@ def limit(amount: Decimal) -> str:
     return f"${amount:,.0f}" if amount == int(amount) else money(amount)
 
 
-def _of(used: str, most: str) -> str:
-    return gettext("{used} of {most}").format(used=used, most=most)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BudgetMeter:
     label: str
@@ -41,9 +35,10 @@ class BudgetMeter:
 
     @property
     def words(self) -> str:
+        used, most = f"{self.used:,.0f}", f"{self.most:,.0f}"
         if not self.unit:
-            return _of(money(self.used), limit(self.most))
-        return _of(f"{self.used:,.0f}", f"{self.most:,.0f}")
+            used, most = money(self.used), limit(self.most)
+        return gettext("{used} of {most}").format(used=used, most=most)
 
     @property
     def held_words(self) -> str:
@@ -91,28 +86,25 @@ def meters(
     kept: Books, owner: str, limits: AgentSettings | SharedBudget, *, now: datetime
 ) -> list[BudgetMeter]:
     """Money of the day and the month, then tokens of both."""
-    found = []
-    for what in ("money", "tokens"):
-        for period in Period:
-            row = kept.get((owner, period))
-            held = getattr(row, f"held_{what}", 0)
-            found.append(
-                BudgetMeter(
-                    label=_label(what, period, now),
-                    used=Decimal(getattr(row, what, 0) + held),
-                    held=Decimal(held if period == Period.DAY else 0),  # shown once, for the day
-                    most=Decimal(getattr(limits, f"{what}_per_{period}")),
-                    unit="" if what == "money" else gettext("tokens"),
-                    until=budget_rules.resets_at(period, now),
-                )
-            )
-    return found
-
-
-def _label(what: str, period: str, now: datetime) -> str:
     month = str(MONTHS[budget_rules.periods(now)[Period.MONTH].month])
-    if what == "money":
-        return gettext("Today") if period == Period.DAY else month
-    if period == Period.DAY:
-        return gettext("Tokens today")
-    return gettext("Tokens in {month}").format(month=month)
+    labels = {
+        ("money", Period.DAY): gettext("Today"),
+        ("money", Period.MONTH): month,
+        ("tokens", Period.DAY): gettext("Tokens today"),
+        ("tokens", Period.MONTH): gettext("Tokens in {month}").format(month=month),
+    }
+    found = []
+    for (what, period), label in labels.items():
+        row = kept.get((owner, period))
+        held = getattr(row, f"held_{what}", 0)
+        found.append(
+            BudgetMeter(
+                label=label,
+                used=Decimal(getattr(row, what, 0) + held),
+                held=Decimal(held if period == Period.DAY else 0),  # shown once, for the day
+                most=Decimal(getattr(limits, f"{what}_per_{period}")),
+                unit="" if what == "money" else gettext("tokens"),
+                until=budget_rules.resets_at(period, now),
+            )
+        )
+    return found

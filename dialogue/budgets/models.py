@@ -5,18 +5,19 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django.db import models
-from django.db.models import Q
-from django.utils.translation import gettext_lazy as _lazy
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
+from django.utils.translation import gettext_lazy as _
 
 from dialogue.activations.models import Activation
-from dialogue.agents.models.settings import DAY_WITHIN_MONTH, _between
+from dialogue.agents.models.settings import DAY_WITHIN_MONTH, dollars
+from surfaces.model_fields import between
 
 HOUSE = "house"  # the owner of the shared budget
 
 
 class Period(models.TextChoices):
-    DAY = "day", _lazy("Day")
-    MONTH = "month", _lazy("Month")
+    DAY = "day", _("Day")
+    MONTH = "month", _("Month")
 
 
 class Spending(models.Model):
@@ -32,12 +33,9 @@ class Spending(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                name="spending_once_per_period", fields=["owner", "period", "starts"]
-            ),
-            models.CheckConstraint(
-                name="spending_is_never_negative",
-                condition=Q(money__gte=0, held_money__gte=0),
+            UniqueConstraint(name="spending_once_per_period", fields=["owner", "period", "starts"]),
+            CheckConstraint(
+                name="spending_is_never_negative", condition=Q(money__gte=0, held_money__gte=0)
             ),
         ]
 
@@ -57,9 +55,7 @@ class Reservation(models.Model):
     class Meta:
         indexes = [
             # To find reservations of dead workers.
-            models.Index(
-                name="reservation_held", fields=["activation"], condition=Q(settled_at=None)
-            ),
+            Index(name="reservation_held", fields=["activation"], condition=Q(settled_at=None))
         ]
 
     def __str__(self) -> str:
@@ -67,32 +63,24 @@ class Reservation(models.Model):
 
 
 class SharedBudget(models.Model):
-    """Budget of all agents together; one row."""
-
     tokens_per_day = models.PositiveIntegerField(
-        default=1_000_000, validators=_between(0, 100_000_000)
+        default=1_000_000, validators=between(0, 100_000_000)
     )
     tokens_per_month = models.PositiveBigIntegerField(
-        default=15_000_000, validators=_between(0, 2_000_000_000)
+        default=15_000_000, validators=between(0, 2_000_000_000)
     )
-    money_per_day = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("5"), validators=_between(0, 100_000)
-    )
-    money_per_month = models.DecimalField(
-        max_digits=10, decimal_places=4, default=Decimal("50"), validators=_between(0, 100_000)
-    )
+    money_per_day = dollars(5, most=100_000)
+    money_per_month = dollars(50, most=100_000)
 
     ledger_name = "house:budget"
 
     class Meta:
         constraints = [
-            models.CheckConstraint(name="house_budget_is_one_row", condition=Q(id=1)),
-            models.CheckConstraint(
+            CheckConstraint(name="house_budget_is_one_row", condition=Q(id=1)),
+            CheckConstraint(
                 name="house_budget_day_within_month",
                 condition=DAY_WITHIN_MONTH,
-                violation_error_message=_lazy(
-                    "The daily budget is larger than the monthly budget."
-                ),
+                violation_error_message=_("The daily budget is larger than the monthly budget."),
             ),
         ]
 

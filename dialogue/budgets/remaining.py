@@ -1,18 +1,15 @@
 """Describe what is left of limits and budgets, in sentences for the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 
 from dialogue.agents.limits import in_threads, replies_of, said_today
-from dialogue.agents.models.agent import Agent
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets import rules as budget_rules
 from dialogue.budgets import services as budget_services
 from dialogue.budgets.models import Period
-from dialogue.inbox.models import Notification
+from dialogue.models import Agent, Notification
 
 
 def left_for_reply(notification: Notification, *, now: datetime) -> Iterator[str]:
@@ -22,7 +19,8 @@ def left_for_reply(notification: Notification, *, now: datetime) -> Iterator[str
     today = kept.replies_per_day - said_today(mine, agent, now=now)
     here = kept.replies_per_thread - in_threads(mine, [post])[agent.slug, post]
     if min(today, here) > 0:
-        yield f"Left for you, this one included: {_replies(today)} today, {here} in this thread."
+        replies = "1 reply" if today == 1 else f"{today} replies"
+        yield f"Left for you, this one included: {replies} today, {here} in this thread."
     yield from left_to_spend(agent, now=now)
 
 
@@ -35,7 +33,3 @@ def left_to_spend(agent: Agent, *, now: datetime) -> Iterator[str]:
     spent = sum((row.money + row.held_money for row in days), Decimal(0))
     left = budget_rules.dollars(max(most - spent, Decimal(0)))
     yield f"Left of your budget of {budget_rules.dollars(most)} for today: {left}."
-
-
-def _replies(count: int) -> str:
-    return "1 reply" if count == 1 else f"{count} replies"

@@ -4,8 +4,6 @@ Days and months are those of UTC, so that they are the same for every worker. An
 is rather too high than too low; the difference is released when the request is settled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_UP, Decimal
@@ -41,7 +39,6 @@ def periods(now: datetime) -> dict[str, date]:
 
 
 def resets_at(period: str, now: datetime) -> datetime:
-    """When the next day or month of UTC begins."""
     starts = periods(now)[period]
     following = starts + timedelta(days=1 if period == DAY else 31)
     if period == MONTH:
@@ -63,9 +60,8 @@ def exceeded_budget(
     """
     used, _, allowed = money
     if used >= allowed or sum(money[:2]) > allowed:
-        return _reason(
-            "money", is_shared, period, [dollars(each) for each in money], used >= allowed
-        )
+        amounts = [dollars(amount) for amount in money]
+        return _reason("money", is_shared, period, amounts, used >= allowed)
     counted, _, most = tokens
     if counted >= most or sum(tokens[:2]) > most:
         return _reason("tokens", is_shared, period, [f"{n:,}" for n in tokens], counted >= most)
@@ -77,10 +73,8 @@ def _reason(
 ) -> StoredReason:
     used, wanted, allowed = amounts
     whose, how = "shared" if is_shared else period, "spent" if is_all_gone else "short"
-    named = reason(f"budget.period_{period}")
-    return reason(
-        f"budget.{what}_{how}_{whose}", period=named, used=used, wanted=wanted, allowed=allowed
-    )
+    facts = {"used": used, "wanted": wanted, "allowed": allowed}
+    return reason(f"budget.{what}_{how}_{whose}", period=reason(f"budget.period_{period}"), **facts)
 
 
 def dollars(amount: Decimal) -> str:

@@ -4,8 +4,6 @@ Four rows guard every call: the agent's day and month, and those of all agents t
 They are locked in one order, so that two workers cannot deadlock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
@@ -15,11 +13,10 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Greatest
 
-from dialogue.activations.models import Activation
-from dialogue.agents.models.settings import AgentSettings
 from dialogue.budgets import rules as budget_rules
-from dialogue.budgets.models import HOUSE, Period, Reservation, SharedBudget, Spending
+from dialogue.budgets.models import HOUSE, Period
 from dialogue.errors import OutOfBudget
+from dialogue.models import Activation, AgentSettings, Reservation, SharedBudget, Spending
 from surfaces.text.reasons import StoredReason
 
 
@@ -30,19 +27,12 @@ def owner_of(slug: str) -> str:
 def spent(
     slug: str, settings: AgentSettings, *, now: datetime
 ) -> tuple[StoredReason, datetime] | None:
-    """The first used-up budget and when it resets, or None."""
     rows = rows_of([HOUSE, owner_of(slug)], now)
     return _obstacle(rows, slug, settings, tokens=1, money=Decimal(0), now=now)
 
 
 def estimate_cost(settings: AgentSettings, tokens_in: int, tokens_out: int) -> Decimal:
-    """Cost at the agent's fallback price."""
-    return budget_rules.price(
-        tokens_in,
-        tokens_out,
-        per_million_in=settings.price_in,
-        per_million_out=settings.price_out,
-    )
+    return budget_rules.price(tokens_in, tokens_out, settings.price_in, settings.price_out)
 
 
 @transaction.atomic
@@ -76,22 +66,21 @@ def settle_abandoned(activation: Activation, *, now: datetime) -> None:
     """Count open reservations as spent: their requests may have been made."""
     for left in Reservation.objects.filter(activation=activation, settled_at=None):
         if settle(left, tokens=left.tokens, money=left.money, now=now):
-            Activation.objects.filter(pk=activation.pk).update(
-                tokens_out=F("tokens_out") + left.tokens,
-                cost=F("cost") + left.money,
-                cost_is_guess=True,
-            )
-
-
-# ── the books ─────────────────────────────────────────────────────────────
+            tokens, cost = F("tokens_out") + left.tokens, F("cost") + left.money
+            row = Activation.objects.filter(pk=activation.pk)
+            row.update(tokens_out=tokens, cost=cost, cost_is_guess=True)
 
 
 def rows_of(owners: Iterable[str], at: datetime) -> QuerySet[Spending]:
-    """Spending rows of these owners for the day and month of `at`."""
+    return rows_at(at).filter(owner__in=owners)
+
+
+def rows_at(at: datetime) -> QuerySet[Spending]:
+    """Spending rows of everybody for the day and month of `at`."""
     starts = Q()
     for period, day in budget_rules.periods(at).items():
         starts |= Q(period=period, starts=day)
-    return Spending.objects.filter(starts, owner__in=owners)
+    return Spending.objects.filter(starts)
 
 
 def locked(slug: str, at: datetime) -> list[Spending]:
@@ -113,7 +102,6 @@ def with_room(
 
 
 def enter(rows: Iterable[Spending], **facts: Combinable) -> None:
-    """Update locked rows."""
     Spending.objects.filter(pk__in=[row.pk for row in rows]).update(**facts)
 
 
@@ -126,19 +114,17 @@ def _obstacle(
     money: Decimal,
     now: datetime,
 ) -> tuple[StoredReason, datetime] | None:
-    """The first exceeded budget as a reason, and when it resets."""
     kept = {(row.owner, row.period): row for row in rows}
     for owner, limits in ((owner_of(slug), settings), (HOUSE, SharedBudget.current())):
         for period in (Period.DAY, Period.MONTH):
-            row = kept.get((owner, period))
-            found = budget_rules.exceeded_budget(
+            row = kept.get((owner, period), Spending())
+            used, most = row.tokens + row.held_tokens, getattr(limits, f"tokens_per_{period}")
+            paid, limit = row.money + row.held_money, getattr(limits, f"money_per_{period}")
+            if found := budget_rules.exceeded_budget(
                 is_shared=owner == HOUSE,
                 period=period,
-                tokens=(row.tokens + row.held_tokens if row else 0, tokens,
-                        getattr(limits, f"tokens_per_{period}")),
-                money=(row.money + row.held_money if row else Decimal(0), money,
-                       getattr(limits, f"money_per_{period}")),
-            )  # fmt: skip
-            if found:
+                tokens=(used, tokens, most),
+                money=(paid, money, limit),
+            ):
                 return found, budget_rules.resets_at(period, now)
     return None

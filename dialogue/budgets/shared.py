@@ -1,13 +1,11 @@
 """What all agents together may cost."""
 
-from __future__ import annotations
-
 from dialogue.budgets.models import SharedBudget
-from surfaces.settings.services import SettingsSpec, register
+from surfaces.settings.services import SettingsSpec
 
 
-@register(SharedBudget)
 class SharedBudgetSpec(SettingsSpec[SharedBudget]):
+    model = SharedBudget
     action = "house.changed"
     fields = ("money_per_day", "money_per_month", "tokens_per_day", "tokens_per_month")
     is_singleton = True

@@ -1,7 +1,5 @@
 """The shared budget: show, change, undo."""
 
-from __future__ import annotations
-
 from dialogue.budgets.forms import SharedBudgetForm
 from dialogue.budgets.shared import current
 from surfaces.settings.form_views import SettingsPage

@@ -3,8 +3,6 @@
 Uses the same facts as `replies.decision`, without those of a comment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -52,12 +50,8 @@ def agent_status(
 def _paused(agent: Agent, pauses: list[Pause]) -> AgentStatus | None:
     own = next((p for p in pauses if p.scope == PauseScope.AGENT and p.subject == agent.slug), None)
     if own:
-        return AgentStatus(
-            words=_("Paused by %(name)s") % {"name": _name(own.by)},
-            css="bad",
-            why=own.why,
-            pause=own,
-        )
+        words = _("Paused by %(name)s") % {"name": _name(own.by)}
+        return AgentStatus(words=words, css="bad", why=own.why, pause=own)
     if all_ := next((pause for pause in pauses if pause.scope == PauseScope.ALL), None):
         words = _("Everything is paused by %(name)s") % {"name": _name(all_.by)}
         return AgentStatus(words=words, css="bad", why=all_.why)
@@ -69,7 +63,6 @@ def _name(actor: str) -> str:
 
 
 def _set(agent: Agent, presences: Sequence[Presence]) -> AgentStatus | None:
-    """Reasons in its settings."""
     if agent.lives == AgentLocation.ELSEWHERE:
         return AgentStatus(words=_("An external agent replies, notified by webhook"), css="ok")
     if not presences:
@@ -82,13 +75,10 @@ def _set(agent: Agent, presences: Sequence[Presence]) -> AgentStatus | None:
 
 
 def _passing(agent: Agent, bars: Iterable[BudgetMeter], now: datetime) -> AgentStatus | None:
-    """Reasons that end on their own."""
     if agent.backs_off_until and agent.backs_off_until > now:
-        failures = {"failures": agent.failures}
         failed = ngettext("%(failures)s failure", "%(failures)s failures in a row", agent.failures)
-        return AgentStatus(
-            words=_("Backing off"), css="wait", until=agent.backs_off_until, why=failed % failures
-        )
+        why, until = failed % {"failures": agent.failures}, agent.backs_off_until
+        return AgentStatus(words=_("Backing off"), css="wait", until=until, why=why)
     start = next_opening(now, zone=agent.zone, start=agent.active_from, end=agent.active_to)
     if start:
         return AgentStatus(words=_("Outside active hours"), css="wait", until=start)

@@ -1,7 +1,5 @@
 """Read the list of agents and the overview of one."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,25 +8,30 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models import Count, Exists, OuterRef, Q, Subquery, Window
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dialogue.activations.listing import ActivationRow
-from dialogue.activations.models import Activation
+from dialogue.agents import scope
 from dialogue.agents.active_hours import local_day
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.presence import Presence, PresenceQuerySet
+from dialogue.agents.models.presence import PresenceQuerySet
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets.meters import Books, BudgetMeter, meters, spending_rows
-from dialogue.budgets.models import HOUSE, Period, SharedBudget
+from dialogue.budgets.models import HOUSE, Period
 from dialogue.budgets.services import owner_of
+from dialogue.budgets.shared import current
 from dialogue.dashboard.agent_status import AgentStatus, agent_status
-from dialogue.inbox.waiting import WaitSummary, waits
+from dialogue.inbox.waiting import waits
+from dialogue.models import Activation, Agent, Presence, SharedBudget
 from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
+from surfaces.home.frame import PageFrame
 from surfaces.models import Account, Draft, Pause
-from surfaces.operators.scope import UNRESTRICTED, Scope
+from surfaces.operators.scope import Scope
 from surfaces.text.format import initials
 from surfaces.web.pagination import Keyset, paginate_forward
+from surfaces.web.requests import OperatorRequest
 
 BY_SLUG = Keyset(("slug", str))
 VERDICTS = 6
@@ -38,15 +41,8 @@ LATELY = timedelta(days=30)
 
 def light(presences: PresenceQuerySet) -> PresenceQuerySet:
     """Live presences with account and surface, without secret or long columns."""
-    return (
-        presences.live()
-        .select_related("account__surface")
-        .defer("account__sealed_credential", "account__cursor")
-        .order_by("account__name")
-    )
-
-
-# ── all of them ───────────────────────────────────────────────────────────
+    rows = presences.live().select_related("account__surface").order_by("account__name")
+    return rows.defer("account__sealed_credential", "account__cursor")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,30 +60,22 @@ class AgentRow:
 class AgentPage:
     rows: list[AgentRow]
     house: list[BudgetMeter]
-    budget: SharedBudget
     older: str  # query string of the agents that follow, or ""
 
 
 def list_agents(
-    found: QuerySet[Agent],
-    given: Mapping[str, str],
-    pauses: Iterable[Pause],
-    *,
-    midnight: datetime,
-    now: datetime,
-    reach: Scope = UNRESTRICTED,
+    given: Mapping[str, str], pauses: list[Pause], *, now: datetime, reach: Scope
 ) -> AgentPage:
     """One page of agents, by slug. Six queries."""
-    found = found.select_related("settings").defer("persona").prefetch_related("brains")
-    part = paginate_forward(found, given, keyset=BY_SLUG)
+    found = scope.agents_within(reach).select_related("settings").defer("persona")
+    part = paginate_forward(found.prefetch_related("brains"), given, keyset=BY_SLUG)
     agents = part.rows
-    spoken, kept = (
-        _presences(agents, reach),
-        spending_rows([agent.slug for agent in agents], now=now),
-    )
-    drafts, house = _drafts(agents, midnight, reach), house_budget()
-    shared = meters(kept, HOUSE, house, now=now)
-    pauses = list(pauses)
+    spoken: dict[int, list[Presence]] = defaultdict(list)
+    for presence in light(reach.narrow(Presence.objects.filter(agent__in=agents), agent="")):
+        spoken[presence.agent_id].append(presence)
+    slugs = [agent.slug for agent in agents]
+    kept, drafts = spending_rows(slugs, now=now), _drafts(slugs, reach)
+    shared = meters(kept, HOUSE, current(), now=now)
     rows = []
     for agent in agents:
         mine = meters(kept, owner_of(agent.slug), agent.settings, now=now)
@@ -103,47 +91,23 @@ def list_agents(
                 failed=drafts[agent.slug, "failed"],
             )
         )
-    return AgentPage(
-        rows=rows,
-        house=shared,
-        budget=house,
-        older=part.older,
-    )
+    return AgentPage(rows=rows, house=shared, older=part.older)
 
 
 def _of_all(shared: Iterable[BudgetMeter]) -> list[BudgetMeter]:
     """Label meters of the shared budget, to tell them from the agent's own."""
-    return [
-        replace(bar, label=_("Budget of all agents, %(label)s") % {"label": bar.label})
-        for bar in shared
-    ]
+    label = _("Budget of all agents, %(label)s")
+    return [replace(bar, label=label % {"label": bar.label}) for bar in shared]
 
 
-def house_budget() -> SharedBudget:
-    """The stored row, or an unsaved one with the defaults."""
-    return SharedBudget.objects.filter(pk=1).first() or SharedBudget()
-
-
-def _presences(agents: Sequence[Agent], reach: Scope) -> dict[int, list[Presence]]:
-    found: dict[int, list[Presence]] = defaultdict(list)
-    rows = reach.narrow(Presence.objects.filter(agent__in=agents), agent="")
-    for presence in light(rows):
-        found[presence.agent_id].append(presence)
-    return found
-
-
-def _drafts(agents: Sequence[Agent], midnight: datetime, reach: Scope) -> Counter[tuple[str, str]]:
+def _drafts(slugs: Sequence[str], reach: Scope) -> Counter[tuple[str, str]]:
     """Count drafts: sent since midnight, waiting and failed of any age."""
-    rows = Draft.objects.filter(agent__in=[agent.slug for agent in agents]).order_by()
-    rows = rows.filter(
-        Q(state=DraftState.SENT, sent_at__gte=midnight)
-        | Q(state__in=[DraftState.WAITING, DraftState.FAILED])
-    )
-    counts = reach.narrow(rows).values_list("agent", "state").annotate(count=Count("pk"))
+    is_counted = Q(state=DraftState.SENT, sent_at__gte=midnight())
+    is_counted |= Q(state__in=[DraftState.WAITING, DraftState.FAILED])
+    rows = reach.narrow(Draft.objects.filter(is_counted, agent__in=slugs).order_by())
+    counts = rows.values_list("agent", "state").annotate(count=Count("pk"))
     return Counter({(slug, state): count for slug, state, count in counts})
 
-
-# ── one of them ───────────────────────────────────────────────────────────
 
 # The shared limits are annotated on the presences, which saves a query.
 _LIMITS = [f"{what}_per_{period}" for what in ("money", "tokens") for period in Period]
@@ -152,26 +116,8 @@ _HOUSE_LIMITS = {
 }
 
 
-def _house_beside(presence: Presence) -> SharedBudget:
-    """As `house_budget`, from the annotations of a presence."""
-    limits = {limit: getattr(presence, f"house_{limit}") for limit in _LIMITS}
-    return SharedBudget(**{name: most for name, most in limits.items() if most is not None})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AgentToday:
-    """Counts of today."""
-
-    sent: int
-    waiting: int
-    failed: int
-    replies: BudgetMeter
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedbackCounts:
-    """Recent review decisions about its drafts."""
-
     last: list[Draft]
     approved: int
     judged: int
@@ -185,17 +131,10 @@ class AgentOverview:
     """One agent for its pages. Each part is queried when a template first uses it."""
 
     def __init__(
-        self,
-        agent: Agent,
-        pauses: Iterable[Pause],
-        *,
-        midnight: datetime,
-        now: datetime,
-        reach: Scope = UNRESTRICTED,
+        self, agent: Agent, pauses: Iterable[Pause], *, now: datetime, reach: Scope
     ) -> None:
         """`agent` comes with its settings."""
-        self.agent, self.midnight, self.now = agent, midnight, now
-        self._pauses, self._reach = pauses, reach
+        self.agent, self.now, self._pauses, self._reach = agent, now, pauses, reach
 
     @cached_property
     def presences(self) -> list[Presence]:
@@ -215,8 +154,7 @@ class AgentOverview:
 
     @property
     def meters(self) -> list[BudgetMeter]:
-        """Budgets, then the daily limit of replies."""
-        return [*self.bars, self.today.replies]
+        return [*self.bars, self.today["replies"]]
 
     @property
     def initials(self) -> str:
@@ -232,12 +170,12 @@ class AgentOverview:
         """Meters of the shared budget. They matter only for agents with a model and an account."""
         if self.agent.settings.voice != VoiceKind.MODEL or not self.presences:
             return []
-        house = _house_beside(self.presences[0])
+        limits = {name: getattr(self.presences[0], f"house_{name}") for name in _LIMITS}
+        house = SharedBudget(**{name: most for name, most in limits.items() if most is not None})
         return _of_all(meters(self._books, HOUSE, house, now=self.now))
 
     @property
     def places(self) -> list[str]:
-        """Names of its surfaces, each once."""
         return list(dict.fromkeys(presence.account.surface.name for presence in self.presences))
 
     @property
@@ -245,12 +183,44 @@ class AgentOverview:
         return sorted({presence.effective_mode for presence in self.presences})
 
     @cached_property
-    def today(self) -> AgentToday:
-        return _today(self.agent, midnight=self.midnight, now=self.now, reach=self._reach)
+    def today(self) -> dict[str, Any]:
+        """Count drafts of today; replies as `replies.decision` counts them.
+
+        Replies of all accounts count, also outside the operator's limits: the limit is the agent's.
+        """
+        agent, accounts = self.agent, self._reach.accounts
+        here = Q() if accounts is None else Q(account__in=accounts)
+        begin, end = local_day(self.now, agent.zone)
+        is_reply = Q(what=DraftKind.REPLY) & ~Q(state__in=DEAD)
+        found = Draft.objects.by_agent(agent.slug).aggregate(
+            sent=Count("pk", filter=here & Q(state=DraftState.SENT, sent_at__gte=midnight())),
+            waiting=Count("pk", filter=here & Q(state=DraftState.WAITING)),
+            failed=Count("pk", filter=here & Q(state=DraftState.FAILED)),
+            replies=Count("pk", filter=is_reply & (Q(sent_at=None) | Q(sent_at__gte=begin))),
+        )
+        note = _("resets at 00:00 %(timezone)s") % {"timezone": agent.timezone}
+        replies = BudgetMeter(
+            label=_("Replies today"), used=Decimal(found.pop("replies")), unit=_("replies"),
+            most=Decimal(agent.settings.replies_per_day), until=end,
+            note="" if agent.timezone == "UTC" else note,
+        )  # fmt: skip
+        return found | {"replies": replies}
 
     @cached_property
     def verdicts(self) -> FeedbackCounts:
-        return _verdicts(self.agent, now=self.now, reach=self._reach)
+        good = Q(judged__in=[Feedback.AS_WRITTEN, Feedback.EDITED])
+        lately = self._reach.narrow(Draft.objects.by_agent(self.agent.slug), agent="")
+        lately = lately.filter(decided_at__gte=self.now - LATELY)
+        rows = (
+            lately.exclude(judged="")
+            .select_related("target")
+            .only("judged", "decided_at", "decided_by", "why", "what", "target__author")
+            .annotate(of=Window(Count("pk")), good=Window(Count("pk", filter=good)))
+            .order_by("-decided_at", "-id")
+        )
+        last: list[Any] = list(rows[:VERDICTS])
+        approved, judged = (last[0].good, last[0].of) if last else (0, 0)
+        return FeedbackCounts(last=last, approved=approved, judged=judged)
 
     @cached_property
     def wakings(self) -> list[ActivationRow]:
@@ -259,56 +229,29 @@ class AgentOverview:
         return [ActivationRow(row, self.now) for row in rows.order_by("-id")[:WAKINGS]]
 
     @cached_property
-    def waits(self) -> list[WaitSummary]:
+    def waits(self) -> list[dict[str, Any]]:
         return waits(self.agent, now=self.now, reach=self._reach)
 
 
-def _today(agent: Agent, *, midnight: datetime, now: datetime, reach: Scope) -> AgentToday:
-    """Count drafts of today; replies as `replies.decision` counts them.
-
-    Replies of all accounts count, also outside the operator's limits: the limit is the agent's.
-    """
-    here = Q() if reach.accounts is None else Q(account__in=reach.accounts)
-    begin, end = local_day(now, agent.zone)
-    counts_today = Q(sent_at=None) | Q(sent_at__gte=begin)
-    found = Draft.objects.by_agent(agent.slug).aggregate(
-        sent=Count("pk", filter=here & Q(state=DraftState.SENT, sent_at__gte=midnight)),
-        waiting=Count("pk", filter=here & Q(state=DraftState.WAITING)),
-        failed=Count("pk", filter=here & Q(state=DraftState.FAILED)),
-        replies=Count("pk", filter=Q(what=DraftKind.REPLY) & ~Q(state__in=DEAD) & counts_today),
-    )
-    replies = BudgetMeter(
-        label=_("Replies today"),
-        used=Decimal(found.pop("replies")),
-        most=Decimal(agent.settings.replies_per_day),
-        unit=_("replies"),
-        until=end,
-        note=""
-        if agent.timezone == "UTC"
-        else _("resets at 00:00 %(timezone)s") % {"timezone": agent.timezone},
-    )
-    return AgentToday(replies=replies, **found)
-
-
-def _verdicts(agent: Agent, *, now: datetime, reach: Scope) -> FeedbackCounts:
-    """The latest reviews, and the share of approvals, in one query."""
-    good = Q(judged__in=[Feedback.AS_WRITTEN, Feedback.EDITED])
-    lately = reach.narrow(Draft.objects.by_agent(agent.slug), agent="")
-    lately = lately.filter(decided_at__gte=now - LATELY)
-    rows = (
-        lately.exclude(judged="")
-        .select_related("target")
-        .only("judged", "decided_at", "decided_by", "why", "what", "target__author")
-        .annotate(of=Window(Count("pk")), good=Window(Count("pk", filter=good)))
-        .order_by("-decided_at", "-id")
-    )
-    last: list[Any] = list(rows[:VERDICTS])
-    approved, judged = (last[0].good, last[0].of) if last else (0, 0)
-    return FeedbackCounts(last=last, approved=approved, judged=judged)
-
-
 def free_accounts() -> list[Account]:
-    """Accounts without an agent."""
     taken = Presence.objects.live().filter(account=OuterRef("pk"))
     found = Account.objects.filter(~Exists(taken)).select_related("surface")
     return list(found.defer("sealed_credential", "cursor"))
+
+
+def agent_of(request: OperatorRequest, slug: str) -> Agent:
+    rows = scope.agents_within(request.user.reach).select_related("settings")
+    return get_object_or_404(rows, slug=slug)
+
+
+def frame(
+    request: OperatorRequest, slug: str, tab: str, found: Agent | None = None
+) -> dict[str, Any]:
+    shell, found = PageFrame(request), found or agent_of(request, slug)
+    one = AgentOverview(found, shell.pauses, now=timezone.now(), reach=request.user.reach)
+    return {"shell": shell, "one": one, "agent": found, "tab": tab}
+
+
+def midnight() -> datetime:
+    """Of the person who looks."""
+    return timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)

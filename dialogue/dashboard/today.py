@@ -3,10 +3,7 @@
 Drafts are counted in the operator's time zone. Costs are counted per UTC day, as budgets are.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -34,28 +31,29 @@ MOST = 50  # agents in the table; the Agents page shows all
 DAYS = 14  # of cost in the chart
 
 
-# ── what each did ─────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, kw_only=True)
-class AgentActivity:
-    """One agent's day. `hours`: sent per hour, the oldest first."""
-
-    agent: Agent
-    mode: str
+class DayTotal:
     sent: int
     held: int  # written in shadow
     waiting: int  # now
     failed: int  # undecided now
     spam: int  # on its accounts
     spent: Decimal
-    most: Decimal
-    hours: list[int]
-    pace: float
 
     @property
     def spent_words(self) -> str:
         return money(self.spent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentActivity(DayTotal):
+    """One agent's day. `hours`: sent per hour, the oldest first."""
+
+    agent: Agent
+    mode: str
+    most: Decimal
+    hours: list[int]
+    pace: float
 
     @property
     def most_words(self) -> str:
@@ -70,50 +68,35 @@ class AgentActivity:
         return charts.spark(self.hours)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DayTotal:
-    sent: int
-    held: int
-    waiting: int
-    failed: int
-    spam: int
-    spent: Decimal
-
-    @property
-    def spent_words(self) -> str:
-        return money(self.spent)
-
-
 def agents_today(home: Dashboard) -> HomePanel | None:
     """The table of agents. One query in addition to those of Home."""
-    agents = list(_agents(home)[: MOST + 1])
-    if not agents:
-        return HomePanel(template="dialogue/dashboard/_today_none.html", context={})
-    rows = [_did(agent, home) for agent in agents[:MOST]]
-    return HomePanel(
-        template="dialogue/dashboard/_today_agents.html",
-        context={
-            "rows": rows,
-            "total": _total(rows),
-            "has_more": len(agents) > MOST,
-            "hours": home.hours,
-            "now": home.now,
-        },
-    )
-
-
-def _agents(home: Dashboard) -> Any:
-    """Agents by slug, with their accounts and the cost of the UTC day."""
     today = Spending.objects.filter(
         owner=Concat(Value(owner_of("")), OuterRef("slug")),
         period=Period.DAY,
         starts=budget_rules.periods(home.now)[Period.DAY],
     )
-    rows = scope.agents_within(home.reach)
-    rows = rows.select_related("settings").defer("persona", "carried").order_by("slug")
-    return rows.annotate(
-        speaks_as=ArrayAgg("presences__account", filter=Q(presences__ended_at=None), default=[]),
-        spent=Subquery(today.values(sum=F("money") + F("held_money"))[:1]),
+    speaks = Q(presences__ended_at=None)
+    found = scope.agents_within(home.reach).select_related("settings").defer("persona", "carried")
+    agents: list[Any] = list(
+        found.order_by("slug").annotate(
+            speaks_as=ArrayAgg("presences__account", filter=speaks, default=[]),
+            spent=Subquery(today.values(sum=F("money") + F("held_money"))[:1]),
+        )[: MOST + 1]
+    )
+    if not agents:
+        return HomePanel(template="dialogue/dashboard/_today_none.html", context={})
+    rows = [_did(agent, home) for agent in agents[:MOST]]
+    names = [field.name for field in fields(DayTotal)]
+    counts: dict[str, Any] = {name: sum(getattr(row, name) for row in rows) for name in names}
+    return HomePanel(
+        template="dialogue/dashboard/_today_agents.html",
+        context={
+            "rows": rows,
+            "total": DayTotal(**counts),
+            "has_more": len(agents) > MOST,
+            "hours": home.hours,
+            "now": home.now,
+        },
     )
 
 
@@ -133,26 +116,11 @@ def _did(agent: Any, home: Dashboard) -> AgentActivity:
     )
 
 
-def _total(rows: Iterable[AgentActivity]) -> DayTotal:
-    rows = list(rows)
-    return DayTotal(
-        sent=sum(row.sent for row in rows),
-        held=sum(row.held for row in rows),
-        waiting=sum(row.waiting for row in rows),
-        failed=sum(row.failed for row in rows),
-        spam=sum(row.spam for row in rows),
-        spent=sum((row.spent for row in rows), Decimal(0)),
-    )
-
-
 def _pace(now: datetime) -> float:
     """The share of the UTC day that has passed."""
     moment = now.astimezone(UTC)
     passed = timedelta(hours=moment.hour, minutes=moment.minute, seconds=moment.second)
     return passed / timedelta(days=1)
-
-
-# ── what all of them cost ─────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,12 +162,10 @@ class CostChart:
 
     @cached_property
     def over(self) -> list[DayCost]:
-        """Days above the current limit."""
         return [day for day in self.days if day.amount > self.most]
 
     @property
     def has_days(self) -> bool:
-        """Whether two days or more have costs."""
         return sum(1 for day in self.days if day.amount) > 1
 
 
@@ -207,40 +173,26 @@ def cost_per_day(home: Dashboard) -> HomePanel | None:
     """Cost of all agents in two weeks. None for operators with limited access."""
     if not home.reach.is_whole:
         return None
-    return HomePanel(
-        template="dialogue/dashboard/_today_cost.html", context={"costs": costs(home.now)}
-    )
+    template = "dialogue/dashboard/_today_cost.html"
+    return HomePanel(template=template, context={"costs": costs(home.now)})
 
 
 def costs(now: datetime) -> CostChart:
-    """Costs per day and the limit, in one query."""
     today = budget_rules.periods(now)[Period.DAY]
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
     books = Spending.objects.filter(owner=HOUSE, period=Period.DAY, starts__in=days)
-    limits = SharedBudget.objects.filter(pk=1).annotate(day=Value(None, DateField()))
-    kept = books.annotate(day=F("starts"), spent=F("money"), held=F("held_money")).values_list(
-        "day", "spent", "held"
-    )
-    most = limits.annotate(spent=F("money_per_day"), held=Value(Decimal(0))).values_list(
-        "day", "spent", "held"
-    )
-    rows = {day: (money, held) for day, money, held in kept.union(most, all=True)}
+    kept = books.values_list("starts", "money", "held_money")
+    limits = SharedBudget.objects.filter(pk=1)
+    most = limits.values_list(Value(None, DateField()), "money_per_day", Value(Decimal(0)))
+    both = kept.union(most, all=True)
+    rows: dict[Any, tuple[Decimal, Decimal]] = {day: (spent, held) for day, spent, held in both}
     allowed = rows[None][0] if None in rows else SharedBudget().money_per_day
     spent = {day: sum(rows[day]) if day == today else rows[day][0] for day in rows if day}
     amounts = [Decimal(spent.get(day, 0)) for day in days]
     drawn = charts.columns([float(each) for each in amounts], float(allowed))
-    return CostChart(
-        days=[
-            DayCost(day=day, amount=amount, column=column)
-            for day, amount, column in zip(days, amounts, drawn.columns, strict=True)
-        ],
-        most=allowed,
-        drawn=drawn,
-        pace=_pace(now),
-    )
-
-
-# ── the first run ─────────────────────────────────────────────────────────
+    parts = zip(days, amounts, drawn.columns, strict=True)
+    shown = [DayCost(day=day, amount=amount, column=column) for day, amount, column in parts]
+    return CostChart(days=shown, most=allowed, drawn=drawn, pace=_pace(now))
 
 
 def voice_step() -> OnboardingStep:

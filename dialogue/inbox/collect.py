@@ -9,8 +9,6 @@
 order, so a cursor moves only past ids that no running transaction can add (`TableCursor`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,8 +37,6 @@ ASKED = ["message.retried", "draft.sent_back"]  # an operator requests a reply
 
 @dataclass(slots=True)
 class CollectReport:
-    """Counts of one run, in notifications."""
-
     new: int = 0
     opened: int = 0
     answered: int = 0
@@ -51,16 +47,22 @@ class CollectReport:
 def collect(*, now: datetime) -> CollectReport:
     """Update the inboxes. If another process does so, return at once."""
     found = CollectReport()
-    if not _alone():
-        return found
-    found.new = _new_messages(now, found)
-    found.opened = _opened(now)
-    _settle(now, found)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+        is_alone = cursor.fetchall() == [(True,)]
+    if is_alone:
+        reading = _open("messages")
+        given = {"after": reading.row.through, "now": now}
+        which = "m.id > %(after)s AND m.seen_at >= p.since"
+        found.new = _do(NEW.format(which=which, name=NAME), given)
+        _do(ANSWERED_MESSAGE, given)
+        found.answered = _do(ANSWERED, given)
+        _close(reading)
+        found.opened = _reopen(now)
+        # Close or reopen notifications whose drafts ended.
+        found.answered += _do(SENT, {"now": now})
+        found.ended = _do(ENDED, {"now": now})
     return found
-
-
-def _alone() -> bool:
-    return bool(_rows("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])[0][0])
 
 
 # Our handle after an @, not as part of a longer name or an e-mail address.
@@ -87,16 +89,6 @@ WHERE {which} AND m.direction = 'incoming' AND m.deleted_at IS NULL
   AND (m.kind = 'comment' OR (a.handle <> '' AND lower(m.title || ' ' || m.content) ~ {name}))
 ON CONFLICT (agent_id, message_id) DO NOTHING
 """
-
-
-def _new_messages(now: datetime, found: CollectReport) -> int:
-    reading = _open("messages")
-    which = "m.id > %(after)s AND m.seen_at >= p.since"
-    made = _do(NEW.format(which=which, name=NAME), {"after": reading.row.through, "now": now})
-    _do(ANSWERED_MESSAGE, {"after": reading.row.through})
-    found.answered += _do(ANSWERED, {"after": reading.row.through, "now": now})
-    _close(reading)
-    return made
 
 
 ANSWERED_MESSAGE = f"""
@@ -132,16 +124,15 @@ WHERE m.id = n.message_id AND n.message_id = ANY(%(ids)s) AND n.outcome <> 'answ
 """
 
 
-def _opened(now: datetime) -> int:
+def _reopen(now: datetime) -> int:
     reading = _open("ledger")
     rows = AuditEvent.objects.filter(pk__gt=reading.row.through, action__in=OPENING).order_by()
     events = list(rows.exclude(pk__in=reading.row.dealt_with).only("action", "subject"))
-    messages = _messages_of(events)
-    ids = [message for message in messages if message]
+    about = zip(events, _messages_of(events), strict=True)
+    pairs = [(event.action, message) for event, message in about if message]
     opened = 0
-    if ids:
-        pairs = zip(events, messages, strict=True)
-        asked = [message for event, message in pairs if message and event.action in ASKED]
+    if ids := [pk for _, pk in pairs]:
+        asked = [pk for action, pk in pairs if action in ASKED]
         opened = _do(OPEN, {"ids": ids, "asked": asked, "now": now})
         new = NEW.format(which="m.id = ANY(%(ids)s)", name=NAME)
         opened += _do(new, {"ids": ids, "now": now})
@@ -170,14 +161,6 @@ WHERE d.id = n.draft_id AND n.read_at IS NULL AND d.state IN ('failed', 'withdra
 """
 
 
-def _settle(now: datetime, found: CollectReport) -> None:
-    """Close or reopen notifications whose drafts ended."""
-    found.answered += _do(SENT, {"now": now})
-    found.ended = _do(ENDED, {"now": now})
-
-
-# ── how far we have read ──────────────────────────────────────────────────
-
 TABLES = {"messages": "messages", "ledger": "surfaces_auditevent"}
 
 
@@ -200,9 +183,3 @@ def _do(sql: str, given: dict[str, Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql, given)
         return int(cursor.rowcount)
-
-
-def _rows(sql: str, given: Any = None) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, given)
-        return list(cursor.fetchall())

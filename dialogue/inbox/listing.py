@@ -1,12 +1,10 @@
 """Read the inbox of one agent for its page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -18,14 +16,13 @@ from surfaces.operators.scope import UNRESTRICTED, Scope
 from surfaces.web.pagination import KeysetPage, paginate
 
 EXCERPT = 280
-FAILED = Q(message__reply_status=ReplyStatus.FAILED)
 TABS = {
     "": (_lazy("All"), Q()),
     "unread": (_lazy("Unread"), UNREAD),
     "waiting": (_lazy("Waiting"), UNREAD & ~Q(verdict="")),
     "answered": (_lazy("Answered"), Q(outcome=NotificationOutcome.ANSWERED)),
     "passed": (_lazy("Passed"), Q(outcome=NotificationOutcome.PASSED)),
-    "failed": (_lazy("Failed"), FAILED),
+    "failed": (_lazy("Failed"), Q(message__reply_status=ReplyStatus.FAILED)),
 }
 HEAVY = ("raw_json", "search", "content")
 
@@ -57,7 +54,6 @@ class InboxRow:
 
     @property
     def why(self) -> str:
-        """The reason why it is not answered."""
         if self.state == "answered":
             return ""
         message = self.note.message
@@ -73,18 +69,10 @@ class InboxRow:
 def list_inbox(
     agent: Agent, tab: str, given: Mapping[str, str], *, now: datetime, reach: Scope = UNRESTRICTED
 ) -> KeysetPage[InboxRow]:
-    """List notifications of one tab, newest first. One query."""
-    found = _light(Notification.objects.filter(TABS[tab][1], agent=agent))
-    found = reach.narrow(found, account="presence__account", agent="")
-    return paginate(found, given, keep={"show": tab}).map(lambda note: InboxRow(note, now))
-
-
-def _light(rows: QuerySet[Notification]) -> QuerySet[Notification]:
-    """Load what a row shows, without long columns."""
     heavy = [f"message__{name}" for name in HEAVY] + [f"message__post__{name}" for name in HEAVY]
     heavy += ["presence__account__sealed_credential", "presence__account__cursor", "draft__text"]
-    return (
-        rows.select_related("message__post", "presence__account__surface", "draft")
-        .defer(*heavy)
-        .annotate(excerpt=Left("message__content", EXCERPT))
-    )
+    rows = Notification.objects.filter(TABS[tab][1], agent=agent).defer(*heavy)
+    rows = rows.select_related("message__post", "presence__account__surface", "draft")
+    found = rows.annotate(excerpt=Left("message__content", EXCERPT))
+    found = reach.narrow(found, account="presence__account", agent="")
+    return paginate(found, given, keep={"show": tab}).map(lambda note: InboxRow(note, now))

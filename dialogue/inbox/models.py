@@ -5,14 +5,12 @@ unread ──consider──> wait (look_at) ──> …
   └──pass (why)──> read <── a retry by an operator or an unmarked comment reopens it
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.models.agent import Agent
@@ -30,13 +28,10 @@ UNREAD = Q(read_at=None)
 
 
 class NotificationQuerySet(models.QuerySet["Notification"]):
-    """Queries of notifications."""
-
     def unread(self) -> Self:
         return self.filter(UNREAD)
 
     def due(self, now: datetime) -> Self:
-        """Due to be considered now."""
         return self.filter(UNREAD, look_at__lte=now)
 
     def about(self, message: Message) -> Self:
@@ -60,9 +55,7 @@ class Notification(models.Model):
     look_at = models.DateTimeField(null=True, blank=True, help_text="The next check. Empty: none.")
     not_before = models.DateTimeField(null=True, blank=True, help_text="Wait between two attempts.")
     asked_at = models.DateTimeField(
-        null=True,
-        blank=True,
-        help_text="When an operator requested a reply.",
+        null=True, blank=True, help_text="When an operator requested a reply."
     )
     draft = models.ForeignKey(
         Draft, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
@@ -78,10 +71,10 @@ class Notification(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(
+            UniqueConstraint(
                 name="notification_once_per_agent_and_message", fields=["agent", "message"]
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notification_read_says_why",
                 condition=Q(read_at=None, outcome="")
                 | Q(read_at__isnull=False, outcome="answered")
@@ -90,21 +83,19 @@ class Notification(models.Model):
         ]
         indexes = [
             # For `due`, which runs every second.
-            models.Index(name="notification_due", fields=["look_at"], condition=UNREAD),
+            Index(name="notification_due", fields=["look_at"], condition=UNREAD),
             # To find notifications by their draft.
-            models.Index(
-                name="notification_draft", fields=["draft"], condition=Q(draft__isnull=False)
-            ),
+            Index(name="notification_draft", fields=["draft"], condition=Q(draft__isnull=False)),
             # For those that wait without a time, by presence.
-            models.Index(
+            Index(
                 name="notification_held",
                 fields=["presence", "verdict"],
                 condition=UNREAD & Q(look_at=None, draft=None),
             ),
             # For the inbox of one agent.
-            models.Index(name="notification_inbox", fields=["agent", "-id"]),
+            Index(name="notification_inbox", fields=["agent", "-id"]),
             # For notifications not yet sent to an external agent.
-            models.Index(
+            Index(
                 name="notification_untold",
                 fields=["agent", "id"],
                 condition=UNREAD & Q(announced_at=None),
@@ -116,7 +107,6 @@ class Notification(models.Model):
 
     @property
     def comment(self) -> Message:
-        """The comment to reply to."""
         if self.message is None:
             raise ValueError(f"notification {self.pk} is about no message")
         return self.message

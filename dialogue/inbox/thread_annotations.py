@@ -3,11 +3,9 @@
 Added by `dialogue.extensions`. One query, however many messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -18,13 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as later
 from django.utils.translation import ngettext
 
+from dialogue.activations.listing import took
 from dialogue.activations.models import Activation, ActivationState
 from dialogue.budgets.meters import money
 from dialogue.inbox.models import Notification
 from surfaces.models import Draft, Message
 from surfaces.operators.scope import Scope
 from surfaces.text.reasons import StoredReason, label, render
-from surfaces.text.spans import span
 from surfaces.threads.extensions import Speaker, ThreadAnnotations
 from surfaces.threads.notes import Note, decided
 from surfaces.threads.timeline import TimelineEvent
@@ -79,9 +77,8 @@ class ThreadNotification:
 
 
 WAKING = [field.name for field in fields(ThreadActivation)]
-Lives = dict[
-    ThreadNotification, list[ThreadActivation]
-]  # notifications with their activations, oldest first
+# Notifications with their activations, oldest first.
+Lives = dict[ThreadNotification, list[ThreadActivation]]
 NEVER = Value(None, output_field=DateTimeField(null=True))
 
 
@@ -95,7 +92,8 @@ def of_messages(
     notes: dict[int, list[Note]] = {}
     steps: dict[int, list[TimelineEvent]] = {}
     for turn, wakings in lives.items():
-        pk = turn.message or _made(wakings, of_draft)
+        made = (of_draft[it.draft].message_id for it in wakings if it.draft in of_draft)
+        pk = turn.message or next(filter(None, made), None)  # or the post that was written
         if message := by_pk.get(pk or 0):
             notes.setdefault(message.pk, []).extend(_notes(turn, wakings, message))
             steps.setdefault(message.pk, []).extend(_steps(turn, wakings, of_draft))
@@ -112,9 +110,6 @@ def timeline_events(
     lives = _lives([message] if message else [], drafts, reach)
     of_draft = {draft.pk: draft for draft in drafts}
     return [step for turn, found in lives.items() for step in _steps(turn, found, of_draft)]
-
-
-# ── reading ───────────────────────────────────────────────────────────────
 
 
 def _lives(messages: Sequence[Message], drafts: Iterable[Draft], reach: Scope) -> Lives:
@@ -154,15 +149,6 @@ def _within(rows: QuerySet[Any], reach: Scope) -> QuerySet[Any]:
     return reach.narrow(rows, account="", agent="agent__slug").order_by()
 
 
-def _made(wakings: Iterable[ThreadActivation], drafts: Mapping[int, Draft]) -> int | None:
-    """The post that was written."""
-    made = (drafts[pk].message_id for pk in (w.draft or 0 for w in wakings) if pk in drafts)
-    return next((pk for pk in made if pk), None)
-
-
-# ── beside a message ──────────────────────────────────────────────────────
-
-
 def _notes(
     turn: ThreadNotification, wakings: Sequence[ThreadActivation], message: Message
 ) -> list[Note]:
@@ -187,28 +173,24 @@ def _sum(wakings: Sequence[ThreadActivation]) -> str:
 
 
 def _speakers(lives: Lives) -> list[Speaker]:
-    by_agent: dict[tuple[str, str], list[list[ThreadActivation]]] = {}
+    by_agent: dict[tuple[str, str], list[ThreadActivation]] = {}
     for turn, wakings in lives.items():
-        by_agent.setdefault((turn.slug, turn.name), []).append(wakings)
+        by_agent.setdefault((turn.slug, turn.name), []).extend(wakings)
     return [
         Speaker(
             name=name,
             url=reverse("dialogue:agent", args=[slug]),
-            words=_sum(all_of_it) if (all_of_it := [w for some in found for w in some]) else "",
+            words=_sum(found) if found else "",
         )
         for (slug, name), found in sorted(by_agent.items())
     ]
-
-
-# ── the life of one ───────────────────────────────────────────────────────
 
 
 def _steps(
     turn: ThreadNotification, wakings: Sequence[ThreadActivation], drafts: Mapping[int, Draft]
 ) -> list[TimelineEvent]:
     found = [*_heard(turn), *_turned(turn, wakings)]
-    for number, waking in enumerate(wakings, 1):
-        found.append(_tried(number, turn, waking, drafts))
+    found += [_tried(number, turn, waking, drafts) for number, waking in enumerate(wakings, 1)]
     if turn.look_at and turn.read_at is None and turn.look_at > timezone.now():
         words = _("%s checks it again") % turn.name
         found.append(TimelineEvent(at=turn.look_at, words=words, how="next"))
@@ -234,18 +216,13 @@ def _turned(turn: ThreadNotification, wakings: Sequence[ThreadActivation]) -> li
         why = render(began.why.get("why")) if turn.message and began.why else str(turn.why)
         words = _("%s replies") % turn.name if turn.message else _("%s writes a post") % turn.name
         found.append(TimelineEvent(at=began.started_at, words=words, how="done", why=why))
-    is_new = not wakings or (turn.considered_at and _last(wakings) < turn.considered_at)
+    last = max((waking.started_at for waking in wakings if waking.started_at), default=None)
+    is_new = last is None or (turn.considered_at and last < turn.considered_at)
     if turn.considered_at and is_new and turn.why.base in TURNS and turn.verdict not in SAID_BELOW:
         said, how = TURNS[turn.why.base]
-        words = str(said) % turn.name
-        found.append(
-            TimelineEvent(at=turn.considered_at, words=words, how=how, why=decided(turn.why)[1])
-        )
+        words, why = str(said) % turn.name, decided(turn.why)[1]
+        found.append(TimelineEvent(at=turn.considered_at, words=words, how=how, why=why))
     return found
-
-
-def _last(wakings: Sequence[ThreadActivation]) -> datetime:
-    return max(waking.started_at for waking in wakings if waking.started_at)
 
 
 def _tried(
@@ -256,15 +233,10 @@ def _tried(
     is_done = waking.state == ActivationState.DONE
     tells = f"draft.composed draft:{waking.draft}" if is_done else f"message.try_failed {waking.pk}"
     return TimelineEvent(
-        at=waking.ended_at or waking.started_at,
-        words=str(words) % number,
-        how=how,
-        actor=f"agent:{turn.slug}",
-        why="" if is_done else str(waking.outcome or ""),
-        measures=", ".join(_measures(waking, draft)),
-        url=_page(waking),
-        tells=tells,
-    )
+        at=waking.ended_at or waking.started_at, words=str(words) % number, how=how,
+        actor=f"agent:{turn.slug}", why="" if is_done else str(waking.outcome or ""),
+        measures=", ".join(_measures(waking, draft)), url=_page(waking), tells=tells,
+    )  # fmt: skip
 
 
 def _measures(waking: ThreadActivation, draft: Draft | None) -> Iterable[str]:
@@ -276,12 +248,7 @@ def _measures(waking: ThreadActivation, draft: Draft | None) -> Iterable[str]:
         cost = money(waking.cost)
         yield _("%s (estimated)") % cost if waking.cost_is_guess else cost
     if waking.started_at and waking.ended_at:
-        yield _took(waking.ended_at - waking.started_at)
-
-
-def _took(length: timedelta) -> str:
-    ms = round(length.total_seconds() * 1000)
-    return span(length) if ms >= 1_000 else f"{ms} ms"
+        yield took(waking.ended_at - waking.started_at)
 
 
 def _page(waking: ThreadActivation) -> str:

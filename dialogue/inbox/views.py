@@ -1,13 +1,11 @@
 """Page of one agent's inbox."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from dialogue.dashboard.agent_page import frame
+from dialogue.dashboard.agents import frame
 from dialogue.inbox import listing as inbox_listing
 from surfaces.web.requests import OperatorRequest
 

@@ -1,47 +1,27 @@
 """Count unread notifications by the decision that makes them wait."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, F, Min
+from django.db.models import Count, Min
 from django.utils.translation import gettext as _
 
-from dialogue.agents.models.agent import Agent
-from dialogue.inbox.models import Notification
+from dialogue.models import Agent, Notification
 from dialogue.replies.decision import Reason
 from surfaces.operators.scope import Scope
 from surfaces.text.reasons import reason
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WaitSummary:
-    """Unread notifications with the same decision."""
-
-    words: str
-    count: int
-    look_at: datetime | None
-    is_due: bool
-
-
-def waits(agent: Agent, *, now: datetime, reach: Scope) -> list[WaitSummary]:
+def waits(agent: Agent, *, now: datetime, reach: Scope) -> list[dict[str, Any]]:
+    """Each decision in words, how many wait for it, and when they are checked again."""
     unread = Notification.objects.filter(agent=agent).unread().order_by()
     rows = reach.narrow(unread, account="presence__account", agent="")
-    counts = (
-        rows.values_list("verdict")
-        .annotate(count=Count("pk"), look_at=Min("look_at"))
-        .order_by(F("count").desc(), "verdict")
-    )
-    return [
-        WaitSummary(
-            words=verdict_words(verdict),
-            count=count,
-            look_at=look_at,
-            is_due=look_at is not None and look_at <= now,
-        )
-        for verdict, count, look_at in counts
-    ]
+    counts = rows.values("verdict").annotate(count=Count("pk"), look_at=Min("look_at"))
+    found: list[Any] = list(counts.order_by("-count", "verdict"))
+    for row in found:
+        row["words"] = verdict_words(row["verdict"])
+        row["is_due"] = row["look_at"] is not None and row["look_at"] <= now
+    return found
 
 
 def verdict_words(code: str) -> str:

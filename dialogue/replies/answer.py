@@ -5,26 +5,17 @@ no text ─> a failed attempt; the next waits longer, and after the last the com
 stopped, out of budget, comment changed ─> released
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, transaction
 
+from dialogue import errors
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import Activation, ActivationState
-from dialogue.errors import (
-    LeaseLost,
-    OutOfBudget,
-    VoiceDown,
-    VoiceError,
-    VoiceLimited,
-    VoiceStopping,
-)
-from dialogue.inbox.models import Notification, NotificationOutcome
+from dialogue.inbox.models import NotificationOutcome
 from dialogue.replies.decision import Reason
 from dialogue.voice import briefs, generate
 from dialogue.voice.base import Reply
@@ -45,8 +36,6 @@ A_MOMENT = timedelta(seconds=2)
 
 @dataclass(slots=True)
 class ReplyCounts:
-    """Counts of one run, in comments."""
-
     passed: int = 0
     held: int = 0
     waits: int = 0
@@ -54,30 +43,30 @@ class ReplyCounts:
     failed: int = 0
     given_back: int = 0
 
-    @property
-    def did(self) -> int:
-        return sum(asdict(self).values())
-
 
 def write_reply(
     woken: Activation, tally: ReplyCounts, *, clock: Clock, is_ending: Callable[[], bool]
 ) -> None:
     """Call the voice and store the draft. Every error is recorded in the activation."""
     try:
-        _answer(woken, tally, clock=clock, is_ending=is_ending)
-    except LeaseLost:
+        brief, context = briefs.reply_brief(woken.reason, now=clock())
+        written, voice = generate.generate(woken, brief, context, clock=clock, is_ending=is_ending)
+        read = brief.comment.text if brief.comment else ""
+        _put_down(woken, read, written, voice, now=clock())
+        tally.drafted += 1
+    except errors.LeaseLost:
         logger.warning("an activation was taken back", extra={"activation_id": woken.pk})
     except DatabaseError:
         raise  # nothing can be stored now; the lease will expire
-    except VoiceStopping as error:
+    except errors.VoiceStopping as error:
         tally.given_back += 1
         _give_back(woken, error.reason, now=clock())
-    except OutOfBudget as error:
+    except errors.OutOfBudget as error:
         tally.waits += 1
         _wait_for_money(woken, error, now=clock())
-    except (VoiceError, BadInput, SurfaceError) as error:
+    except (errors.VoiceError, BadInput, SurfaceError) as error:
         tally.failed += 1
-        wait = error.wait if isinstance(error, VoiceLimited | VoiceDown) else None
+        wait = error.wait if isinstance(error, errors.VoiceError) else None
         _fail_try(woken, error.reason, wait=wait, now=clock())
     except RuleBroken as error:
         tally.given_back += 1
@@ -89,28 +78,10 @@ def write_reply(
         _fail_try(woken, why, wait=None, now=clock())
 
 
-def _answer(
-    woken: Activation, tally: ReplyCounts, *, clock: Clock, is_ending: Callable[[], bool]
-) -> None:
-    notification = woken.reason
-    brief, context = briefs.reply_brief(notification, now=clock())
-    written, voice = generate.generate(woken, brief, context, clock=clock, is_ending=is_ending)
-    read = brief.comment.text if brief.comment else ""
-    _put_down(woken, notification, read, written, voice, now=clock())
-    tally.drafted += 1
-
-
 @transaction.atomic
-def _put_down(
-    woken: Activation,
-    notification: Notification,
-    read: str,
-    written: Reply,
-    voice: str,
-    *,
-    now: datetime,
-) -> None:
+def _put_down(woken: Activation, read: str, written: Reply, voice: str, *, now: datetime) -> None:
     """Store draft, activation and notification, or nothing if the lease was lost."""
+    notification = woken.reason
     account = activation_services.account_to_speak_from(woken)
     comment = Message.objects.select_related("post").get(pk=notification.comment.pk)
     activation_services.check_still_allowed(
@@ -120,30 +91,14 @@ def _put_down(
         (comment.content != read, "activation.comment_edited"),
     )
     draft = draft_services.compose(
-        account=account,
-        what=DraftKind.REPLY,
-        target=comment,
-        text=written.text,
-        by=woken.agent.ledger_name,
-        now=now,
-        agent=woken.agent.slug,
-        origin=voice[:LONGEST_ORIGIN],
-        parts=(written.terms, written.pointer, written.exit),
-        is_begun=True,
-        read_at=woken.started_at,
-        because=woken.why,
-    )
-    activation_services.finish(
-        woken,
-        ActivationState.DONE,
-        reason("activation.wrote_draft", pk=str(draft.pk)),
-        now=now,
-        draft=draft,
-    )
+        account=account, what=DraftKind.REPLY, target=comment, text=written.text,
+        by=woken.agent.ledger_name, now=now, agent=woken.agent.slug, origin=voice[:LONGEST_ORIGIN],
+        parts=(written.terms, written.pointer, written.exit), is_begun=True,
+        read_at=woken.started_at, because=woken.why,
+    )  # fmt: skip
+    wrote = reason("activation.wrote_draft", pk=str(draft.pk))
+    activation_services.finish(woken, ActivationState.DONE, wrote, now=now, draft=draft)
     notification.note(draft=draft, look_at=None, verdict=Reason.DRAFTED.code, not_before=None)
-
-
-# ── when no words came of it ──────────────────────────────────────────────
 
 
 @transaction.atomic
@@ -153,7 +108,7 @@ def _fail_try(
     """Record a failed attempt; schedule the next, or fail the comment."""
     try:
         activation_services.finish(woken, ActivationState.FAILED, why, now=now)
-    except LeaseLost:
+    except errors.LeaseLost:
         return
     notification = woken.reason
     message = Message.objects.get(pk=notification.comment.pk)
@@ -162,7 +117,14 @@ def _fail_try(
         attempt=message.reply_attempts, activation=woken.pk,
     )  # fmt: skip
     if message.reply_attempts >= woken.agent.settings.tries:
-        _give_up(notification, message, why, now=now)
+        said = reason("reply.tried_out_last", reply_attempts=message.reply_attempts, why=why)
+        reply_state.mark_failed(Message.objects.filter(OPEN, pk=message.pk), said)
+        by = woken.agent.ledger_name
+        AuditEvent.objects.record("message.gave_up", actor=by, subject=message, why=said)
+        notification.note(
+            verdict=Reason.TRIED_OUT.code, why=said, read_at=now,
+            outcome=NotificationOutcome.PASSED, look_at=None, considered_at=now,
+        )  # fmt: skip
         return
     pause = retry_delay(message.reply_attempts, notification.presence.account.interval)
     until = now + max(pause, wait or timedelta())
@@ -174,24 +136,6 @@ def _fail_try(
     )  # fmt: skip
 
 
-def _give_up(
-    notification: Notification, message: Message, why: StoredReason, *, now: datetime
-) -> None:
-    said = reason("reply.tried_out_last", reply_attempts=message.reply_attempts, why=why)
-    reply_state.mark_failed(Message.objects.filter(OPEN, pk=message.pk), said)
-    AuditEvent.objects.record(
-        "message.gave_up", actor=notification.agent.ledger_name, subject=message, why=said
-    )
-    notification.note(
-        verdict=Reason.TRIED_OUT.code,
-        why=said,
-        read_at=now,
-        outcome=NotificationOutcome.PASSED,
-        look_at=None,
-        considered_at=now,
-    )
-
-
 @transaction.atomic
 def _give_back(
     woken: Activation, why: StoredReason, *, now: datetime, wait: timedelta = timedelta()
@@ -199,18 +143,17 @@ def _give_back(
     """Release the comment, because we stop or it changed: it is considered again."""
     try:
         activation_services.finish(woken, ActivationState.RELEASED, why, now=now)
-    except LeaseLost:
+    except errors.LeaseLost:
         return
-    notification = woken.reason
-    notification.note(look_at=now + wait, why=why)
+    woken.reason.note(look_at=now + wait, why=why)
 
 
 @transaction.atomic
-def _wait_for_money(woken: Activation, error: OutOfBudget, *, now: datetime) -> None:
+def _wait_for_money(woken: Activation, error: errors.OutOfBudget, *, now: datetime) -> None:
     """Wait for the budget. Without a request to the voice, this counts as no attempt."""
     try:
         activation_services.finish(woken, ActivationState.EXHAUSTED, error.reason, now=now)
-    except LeaseLost:
+    except errors.LeaseLost:
         return
     notification = woken.reason
     comment = Message.objects.filter(pk=notification.comment.pk)

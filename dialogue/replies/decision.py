@@ -8,11 +8,10 @@ The first rule that applies wins.
     reply  start an activation
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
+from typing import Any
 
 from surfaces.text.reasons import StoredReason, as_reason, reason
 
@@ -22,6 +21,9 @@ class ReplyAction(StrEnum):
     HOLD = "hold"
     WAIT = "wait"
     REPLY = "reply"
+
+
+PASS, HOLD, WAIT = ReplyAction.PASS, ReplyAction.HOLD, ReplyAction.WAIT
 
 
 class Reason(Enum):
@@ -112,13 +114,13 @@ class ReplyLimits:
     oldest: timedelta | None = None
     per_day: int = 20
     per_thread: int = 3
-    spacing: timedelta = field(default=timedelta(seconds=60))
+    spacing: timedelta = timedelta(seconds=60)
 
 
 LEADS = {
-    ReplyAction.PASS: "decision.passed",
-    ReplyAction.HOLD: "decision.held",
-    ReplyAction.WAIT: "decision.waits",
+    PASS: "decision.passed",
+    HOLD: "decision.held",
+    WAIT: "decision.waits",
     ReplyAction.REPLY: "decision.answers",
 }
 
@@ -132,7 +134,6 @@ class ReplyVerdict:
 
     @property
     def reason(self) -> StoredReason:
-        """The decision with its reason, as it is stored."""
         why = as_reason(self.detail or self.why.value)
         if self.until:
             return reason(f"{LEADS[self.answer]}_until", why=why, until=self.until)
@@ -140,120 +141,65 @@ class ReplyVerdict:
 
 
 def decide(turn: Situation, limits: ReplyLimits, *, now: datetime) -> ReplyVerdict:
-    """Apply the rules in order. The first that applies wins."""
-    return (
-        _judged(turn)
-        or _closed(turn, limits)
-        or _under_way(turn, limits, now)
-        or _leave(turn, now)
-        or _measure(turn, limits, now)
-        or ReplyVerdict(ReplyAction.REPLY, Reason.READY)
-    )
-
-
-def _judged(turn: Situation) -> ReplyVerdict | None:
-    if turn.spam_status == "spam":
-        return ReplyVerdict(ReplyAction.PASS, Reason.SPAM)
-    if turn.spam_status == "suspect":
-        return ReplyVerdict(ReplyAction.HOLD, Reason.SUSPECT)
-    return None
-
-
-def _closed(turn: Situation, limits: ReplyLimits) -> ReplyVerdict | None:
-    """Rules that waiting does not change."""
-    failed = turn.reply_status == "failed"
-    if failed and turn.attempts >= limits.tries:
-        return _failed(turn, Reason.TRIED_OUT)
-    if turn.is_answered or turn.reply_status == "sent":
-        return ReplyVerdict(ReplyAction.PASS, Reason.ANSWERED)
-    if failed:
-        return _failed(turn, Reason.REFUSED)
-    for applies, why in (
-        (turn.is_ours, Reason.OURS),
-        (turn.is_our_agent, Reason.OUR_AGENT),
-        (turn.is_deleted, Reason.DELETED),
-        (not turn.thread_is_known, Reason.NO_THREAD),
-        (turn.thread_is_deleted, Reason.THREAD_GONE),
-        (turn.is_shadowed, Reason.SHADOWED),
-        (not turn.is_present, Reason.PRESENCE_ENDED),
-    ):
+    for applies, *verdict in (*_of_comment(turn, limits, now), *_of_agent(turn, limits, now)):
         if applies:
-            return ReplyVerdict(ReplyAction.PASS, why)
-    if turn.forbidden:
-        return ReplyVerdict(ReplyAction.PASS, Reason.FORBIDDEN, turn.forbidden)
-    if turn.rejection:
-        return ReplyVerdict(
-            ReplyAction.PASS, Reason.REJECTED, _because(Reason.REJECTED, turn.rejection)
-        )
-    return None
+            return ReplyVerdict(*verdict)
+    return ReplyVerdict(ReplyAction.REPLY, Reason.READY)
 
 
-def _failed(turn: Situation, why: Reason) -> ReplyVerdict:
-    return ReplyVerdict(ReplyAction.PASS, why, turn.failure and _because(why, turn.failure))
+def _of_comment(turn: Situation, limits: ReplyLimits, now: datetime) -> list[tuple[Any, ...]]:
+    """Rules that waiting does not change: whether one applies, and the verdict then."""
+    failed, is_last = turn.reply_status == "failed", turn.attempts >= limits.tries
+    tried_out = (PASS, Reason.TRIED_OUT, _because(Reason.TRIED_OUT, turn.failure))
+    # Requested comments, and those begun in time, are never too old.
+    is_too_old = False
+    if turn.written_at and limits.oldest is not None:
+        is_begun = turn.was_asked_for or turn.attempts
+        is_too_old = now - turn.written_at > limits.oldest and not is_begun
+    return [
+        (turn.spam_status == "spam", PASS, Reason.SPAM),
+        (turn.spam_status == "suspect", HOLD, Reason.SUSPECT),
+        (failed and is_last, *tried_out),
+        (turn.is_answered or turn.reply_status == "sent", PASS, Reason.ANSWERED),
+        (failed, PASS, Reason.REFUSED, _because(Reason.REFUSED, turn.failure)),
+        (turn.is_ours, PASS, Reason.OURS),
+        (turn.is_our_agent, PASS, Reason.OUR_AGENT),
+        (turn.is_deleted, PASS, Reason.DELETED),
+        (not turn.thread_is_known, PASS, Reason.NO_THREAD),
+        (turn.thread_is_deleted, PASS, Reason.THREAD_GONE),
+        (turn.is_shadowed, PASS, Reason.SHADOWED),
+        (not turn.is_present, PASS, Reason.PRESENCE_ENDED),
+        (turn.forbidden, PASS, Reason.FORBIDDEN, turn.forbidden),
+        (turn.rejection, PASS, Reason.REJECTED, _because(Reason.REJECTED, turn.rejection)),
+        (turn.has_live_draft, WAIT, Reason.DRAFTED),
+        (is_last, *tried_out),  # the last worker died before it recorded the failure
+        (is_too_old, PASS, Reason.TOO_OLD),
+        (turn.in_run_of, PASS, Reason.IN_RUN, turn.in_run_of),
+    ]
 
 
-def _because(why: Reason, cause: StoredReason | str) -> StoredReason:
-    return reason("verdict.because", what=reason(why.value), why=as_reason(cause))
+def _of_agent(turn: Situation, limits: ReplyLimits, now: datetime) -> list[tuple[Any, ...]]:
+    """Rules about permission (pauses, switches, modes, hours), then about amount."""
+    here, most, today = turn.replies_in_thread, limits.per_thread, turn.replies_today
+    thread_full = reason("reply.thread_full_of", replies_in_thread=here, per_thread=most)
+    day_full = reason("reply.day_full_of", replies_today=today, per_day=limits.per_day)
+    soonest = turn.last_reply_at + limits.spacing if turn.last_reply_at else now
+    return [
+        (turn.paused, WAIT, Reason.PAUSED, turn.paused),
+        (turn.lives_elsewhere, WAIT, Reason.ELSEWHERE),
+        (not turn.is_autonomous, WAIT, Reason.SWITCHED_OFF),
+        (turn.mode == "off", WAIT, Reason.MODE_OFF),
+        (turn.account_trouble, WAIT, Reason.ACCOUNT_OFF, turn.account_trouble),
+        ((turn.opens_at or now) > now, WAIT, Reason.HOURS, "", turn.opens_at),
+        ((turn.backs_off_until or now) > now, WAIT, Reason.BACKED_OFF, "", turn.backs_off_until),
+        ((turn.not_before or now) > now, WAIT, Reason.BETWEEN_TRIES, "", turn.not_before),
+        (here >= most and not turn.was_asked_for, PASS, Reason.THREAD_FULL, thread_full),
+        (today >= limits.per_day, WAIT, Reason.DAY_FULL, day_full, turn.day_ends_at),
+        (soonest > now, WAIT, Reason.TOO_SOON, "", soonest),
+        (turn.spent, WAIT, Reason.SPENT, turn.spent, turn.spent_until),
+        (turn.is_awake, WAIT, Reason.AWAKE),
+    ]
 
 
-def _under_way(turn: Situation, limits: ReplyLimits, now: datetime) -> ReplyVerdict | None:
-    if turn.has_live_draft:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.DRAFTED)
-    if turn.attempts >= limits.tries:  # the last worker died before it recorded the failure
-        return _failed(turn, Reason.TRIED_OUT)
-    if _is_too_old(turn, limits, now):
-        return ReplyVerdict(ReplyAction.PASS, Reason.TOO_OLD)
-    if turn.in_run_of:
-        return ReplyVerdict(ReplyAction.PASS, Reason.IN_RUN, turn.in_run_of)
-    return None
-
-
-def _is_too_old(turn: Situation, limits: ReplyLimits, now: datetime) -> bool:
-    """Requested comments, and those begun in time, are never too old."""
-    if limits.oldest is None or turn.written_at is None:
-        return False
-    return now - turn.written_at > limits.oldest and not (turn.was_asked_for or turn.attempts)
-
-
-def _leave(turn: Situation, now: datetime) -> ReplyVerdict | None:
-    """Rules about permission: pauses, switches, modes, hours."""
-    if turn.paused:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.PAUSED, turn.paused)
-    if turn.lives_elsewhere:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.ELSEWHERE)
-    if not turn.is_autonomous:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.SWITCHED_OFF)
-    if turn.mode == "off":
-        return ReplyVerdict(ReplyAction.WAIT, Reason.MODE_OFF)
-    if turn.account_trouble:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.ACCOUNT_OFF, turn.account_trouble)
-    if turn.opens_at and turn.opens_at > now:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.HOURS, until=turn.opens_at)
-    if turn.backs_off_until and turn.backs_off_until > now:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.BACKED_OFF, until=turn.backs_off_until)
-    return None
-
-
-def _measure(turn: Situation, limits: ReplyLimits, now: datetime) -> ReplyVerdict | None:
-    """Rules about amount: replies, intervals, budgets."""
-    if turn.not_before and turn.not_before > now:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.BETWEEN_TRIES, until=turn.not_before)
-    if turn.replies_in_thread >= limits.per_thread and not turn.was_asked_for:
-        said = reason(
-            "reply.thread_full_of",
-            replies_in_thread=turn.replies_in_thread,
-            per_thread=limits.per_thread,
-        )
-        return ReplyVerdict(ReplyAction.PASS, Reason.THREAD_FULL, said)
-    if turn.replies_today >= limits.per_day:
-        said = reason("reply.day_full_of", replies_today=turn.replies_today, per_day=limits.per_day)
-        return ReplyVerdict(ReplyAction.WAIT, Reason.DAY_FULL, said, turn.day_ends_at)
-    if turn.last_reply_at and turn.last_reply_at + limits.spacing > now:
-        return ReplyVerdict(
-            ReplyAction.WAIT, Reason.TOO_SOON, until=turn.last_reply_at + limits.spacing
-        )
-    if turn.spent:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.SPENT, turn.spent, turn.spent_until)
-    if turn.is_awake:
-        return ReplyVerdict(ReplyAction.WAIT, Reason.AWAKE)
-    return None
+def _because(why: Reason, cause: StoredReason | str) -> StoredReason | str:
+    return cause and reason("verdict.because", what=reason(why.value), why=as_reason(cause))

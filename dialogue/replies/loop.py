@@ -9,8 +9,6 @@ A decision is stored with the notification and the message, so that pages can sh
 something is not answered. The clock is an argument; an error with one comment never ends a round.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -18,10 +16,9 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.activations import services as activation_services
-from dialogue.activations.models import Activation, Purpose
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.presence import Presence
-from dialogue.inbox.models import Notification, NotificationOutcome
+from dialogue.activations.models import Purpose
+from dialogue.inbox.models import NotificationOutcome
+from dialogue.models import Activation, Agent, Notification, Presence
 from dialogue.replies.answer import ReplyCounts, write_reply
 from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict, decide
 from dialogue.replies.situation import SituationBatch, limits_of
@@ -36,6 +33,7 @@ from surfaces.text.reasons import reason
 Clock = Callable[[], datetime]
 
 BATCH = 25  # notifications considered per claim
+COUNTED = {ReplyAction.PASS: "passed", ReplyAction.HOLD: "held", ReplyAction.WAIT: "waits"}
 KINDS = {"reply", "mention", "comment"}  # notifications with a sentence of their own
 # No reply will be written, so other comments of the run are not covered by one.
 LEFT_BEHIND = {Reason.SPAM, Reason.DELETED, Reason.REFUSED}
@@ -44,10 +42,7 @@ HELD = [Reason.PAUSED, Reason.SWITCHED_OFF, Reason.MODE_OFF, Reason.ACCOUNT_OFF,
 
 
 def answer_due(
-    worker: str,
-    *,
-    clock: Clock,
-    until: Callable[[], bool] = lambda: False,
+    worker: str, *, clock: Clock, until: Callable[[], bool] = lambda: False
 ) -> ReplyCounts:
     """Decide and reply until nothing is due. Safe in many workers at once."""
     tally = ReplyCounts()
@@ -71,13 +66,9 @@ def release_held(*, now: datetime) -> int:
     world.read_pauses([row.pk for row in presences])
     able = [row.pk for row in presences if row.ended_at or world.may_speak(row)]
     freed = waiting.filter(presence__in=able, verdict__in=codes).update(look_at=now)
-    judged = waiting.filter(verdict=Reason.SUSPECT.code).exclude(
-        message__spam_status__in=[SpamStatus.SUSPECT]
-    )
+    suspect = waiting.filter(verdict=Reason.SUSPECT.code)
+    judged = suspect.exclude(message__spam_status__in=[SpamStatus.SUSPECT])
     return freed + Notification.objects.filter(pk__in=judged.values("pk")).update(look_at=now)
-
-
-# ── considering ───────────────────────────────────────────────────────────
 
 
 @transaction.atomic(durable=True)
@@ -86,7 +77,12 @@ def claim(worker: str, tally: ReplyCounts, *, now: datetime) -> tuple[int, Activ
 
     Returns how many were considered, and the activation. Commits before any request.
     """
-    rows = _locked(_due(now))
+    waiting = _due(now)
+    # Those whose agent no other worker holds: limits are counted before a reply is written, so
+    # one worker at a time decides per agent.
+    agents = Agent.objects.filter(pk__in={row.agent_id for row in waiting}).order_by("pk")
+    ours = set(agents.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
+    rows = [row for row in waiting if row.agent_id in ours]
     if not rows:
         return 0, None
     # Read after locking, so that other workers' changes for these agents are visible.
@@ -100,7 +96,8 @@ def claim(worker: str, tally: ReplyCounts, *, now: datetime) -> tuple[int, Activ
                 return looked, woken
         else:
             _keep(row, verdict, world.drafts.get(row.message_id or 0, []), now)
-            _count(tally, verdict)
+            name = COUNTED[verdict.answer]
+            setattr(tally, name, getattr(tally, name) + 1)
     return len(rows), None
 
 
@@ -115,24 +112,6 @@ def _due(now: datetime) -> list[Notification]:
     return list(rows.defer(*heavy).select_for_update(of=("self",), skip_locked=True)[:BATCH])
 
 
-def _locked(rows: list[Notification]) -> list[Notification]:
-    """Keep those whose agent no other worker holds.
-
-    Limits are counted before a reply is written, so one worker at a time decides per agent.
-    """
-    agents = Agent.objects.filter(pk__in={row.agent_id for row in rows}).order_by("pk")
-    free = agents.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
-    ours = set(free)
-    return [row for row in rows if row.agent_id in ours]
-
-
-def _count(tally: ReplyCounts, verdict: ReplyVerdict) -> None:
-    name = {ReplyAction.PASS: "passed", ReplyAction.HOLD: "held", ReplyAction.WAIT: "waits"}[
-        verdict.answer
-    ]
-    setattr(tally, name, getattr(tally, name) + 1)
-
-
 def _keep(row: Notification, verdict: ReplyVerdict, drafts: Sequence[Draft], now: datetime) -> None:
     """Store a decision with the notification and the message."""
     facts = {"verdict": verdict.why.code, "why": verdict.reason, "considered_at": now}
@@ -143,26 +122,17 @@ def _keep(row: Notification, verdict: ReplyVerdict, drafts: Sequence[Draft], now
     if verdict.answer == ReplyAction.PASS:
         row.note(**facts, read_at=now, outcome=NotificationOutcome.PASSED, look_at=None)
         if verdict.why in LEFT_BEHIND:
-            _free_run(row, now)
+            # Reopen comments that were passed because the reply to this one would cover them.
+            message = row.comment
+            Notification.objects.filter(
+                agent=row.agent_id, verdict=Reason.IN_RUN.code, message__author=message.author,
+                outcome=NotificationOutcome.PASSED, message__post=message.post_id,
+                message__parent=message.parent_id,
+            ).update(read_at=None, outcome="", look_at=now)  # fmt: skip
     else:
         live = next((draft for draft in drafts if draft.state not in DEAD), None)
         row.note(**facts, look_at=verdict.until, draft=live)
-    _tell(row, verdict)
-
-
-def _free_run(row: Notification, now: datetime) -> None:
-    """Reopen comments that were passed because the reply to this one would cover them."""
-    message = row.comment
-    run = Notification.objects.filter(
-        agent=row.agent_id, verdict=Reason.IN_RUN.code, outcome=NotificationOutcome.PASSED,
-        message__post=message.post_id, message__parent=message.parent_id,
-        message__author=message.author,
-    )  # fmt: skip
-    run.update(read_at=None, outcome="", look_at=now)
-
-
-def _tell(row: Notification, verdict: ReplyVerdict) -> None:
-    """Store the reason with the message. A failed message keeps its own."""
+    # The message has the reason, too. A failed one keeps its own.
     rows = Message.objects.filter(pk=row.comment.pk)
     if verdict.why == Reason.TRIED_OUT:
         reply_state.mark_failed(rows.filter(OPEN), verdict.reason)
@@ -176,11 +146,9 @@ def _wake(
     """Count the attempt and start an activation; None if another worker was faster."""
     message, tries = row.comment, row.agent.settings.tries
     open_still = Message.objects.filter(OPEN, pk=message.pk)
-    title = one_line(message.post.title, 80)
     kind = row.kind if row.kind in KINDS else "other"
-    why = reason(
-        f"activation.{kind}", author=message.author, title=title, why=reason(verdict.why.value)
-    )
+    facts = {"author": message.author, "title": one_line(message.post.title, 80)}
+    why = reason(f"activation.{kind}", why=reason(verdict.why.value), **facts)
     try:
         with transaction.atomic():
             if not reply_state.start_attempt(open_still, most=tries):

@@ -10,17 +10,14 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, Subquery
 
-from dialogue.activations.models import Activation
 from dialogue.agents.active_hours import local_day, next_opening
 from dialogue.agents.limits import in_threads, replies_of, said_today
-from dialogue.agents.models.agent import Agent, AgentLocation
-from dialogue.agents.models.presence import Presence
+from dialogue.agents.models.agent import AgentLocation
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets import services as budget_services
-from dialogue.inbox.models import Notification
+from dialogue.models import Activation, Agent, Notification, Presence
 from dialogue.replies.decision import ReplyLimits, Situation
-from surfaces.accounts.models.account import AccountState as AccountState
-from surfaces.accounts.models.account import ReplyMode
+from surfaces.accounts.models.account import AccountState, ReplyMode
 from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
 from surfaces.drafts.validation import reply_depth
 from surfaces.messages.models import Direction
@@ -32,8 +29,6 @@ RECENT = 20  # newest drafts searched for an agent's last reply
 
 @dataclass(slots=True)
 class SituationBatch:
-    """Facts shared by a batch of notifications."""
-
     now: datetime
     answered: set[int] = field(default_factory=set)
     drafts: dict[int, list[Draft]] = field(default_factory=lambda: defaultdict(list))
@@ -52,7 +47,10 @@ class SituationBatch:
         agents = {row.agent_id: row.agent for row in rows}
         messages = [row.message_id for row in rows if row.message_id]
         world._read_answers(messages)
-        world._read_rivals(rows)
+        surfaces = {row.presence.account.surface_id for row in rows}
+        accounts = Account.objects.filter(surface__in=surfaces)
+        for surface, remote_id, handle in accounts.values_list("surface", "remote_id", "handle"):
+            world.ours |= {(surface, name) for name in (remote_id, handle.lower()) if name}
         world._read_counts(rows)
         world.read_pauses({row.presence_id for row in rows})
         running = Activation.objects.running().filter(agent__in=agents)
@@ -74,19 +72,9 @@ class SituationBatch:
         ours = Message.objects.filter(parent=OuterRef("pk"), direction=Direction.OUTGOING)
         rows = Message.objects.filter(pk__in=messages).filter(Exists(ours))
         self.answered = set(rows.values_list("pk", flat=True))
-        for draft in Draft.objects.filter(target__in=messages, what=DraftKind.REPLY).order_by(
-            "-id"
-        ):
+        drafts = Draft.objects.filter(target__in=messages, what=DraftKind.REPLY)
+        for draft in drafts.order_by("-id"):
             self.drafts[draft.target_id or 0].append(draft)
-
-    def _read_rivals(self, rows: Sequence[Notification]) -> None:
-        surfaces = {row.presence.account.surface_id for row in rows}
-        for account in Account.objects.filter(surface__in=surfaces).only(
-            "surface_id", "handle", "remote_id"
-        ):
-            for name in (account.remote_id, account.handle.lower()):
-                if name:
-                    self.ours.add((account.surface_id, name))
 
     def _read_counts(self, rows: Sequence[Notification]) -> None:
         agents = {row.agent.slug: row.agent for row in rows}
@@ -102,14 +90,13 @@ class SituationBatch:
             if said:
                 self.last[slug] = max(said)
 
-    # ── one comment ───────────────────────────────────────────────────────
-
     def turn(self, row: Notification) -> Situation:
-        """The facts of one notification."""
         message, presence, agent = row.comment, row.presence, row.agent
         account, kept = presence.account, agent.settings
+        start, end = agent.active_from, agent.active_to
         drafts = self.drafts.get(message.pk, [])
         spent = self.spent.get(agent.pk)
+        names = {message.author_id, message.author.lower()} - {""}
         return Situation(
             spam_status=message.spam_status,
             reply_status=message.reply_status,
@@ -117,7 +104,7 @@ class SituationBatch:
             failure=message.reply_why if message.reply_status == "failed" else "",
             is_answered=message.pk in self.answered,
             is_ours=message.is_ours or _is_author(message, account),
-            is_our_agent=self._is_our_agent(message, account),
+            is_our_agent=any((account.surface_id, name) in self.ours for name in names),
             is_deleted=message.deleted_at is not None,
             written_at=message.created_at,
             thread_is_known=message.post.is_post,
@@ -131,9 +118,7 @@ class SituationBatch:
             mode=account.mode,
             account_trouble=_trouble(account, self.now),
             lives_elsewhere=agent.lives == AgentLocation.ELSEWHERE,
-            opens_at=next_opening(
-                self.now, zone=agent.zone, start=agent.active_from, end=agent.active_to
-            ),
+            opens_at=next_opening(self.now, zone=agent.zone, start=start, end=end),
             replies_today=self.today[agent.slug],
             day_ends_at=local_day(self.now, agent.zone)[1],
             replies_in_thread=self.in_thread[agent.slug, message.post_id],
@@ -145,10 +130,6 @@ class SituationBatch:
             **_last_word(drafts, row),
             in_run_of=_run(message, agent) if kept.answers_runs_once else "",
         )
-
-    def _is_our_agent(self, message: Message, account: Account) -> bool:
-        names = {message.author_id, message.author.lower()} - {""}
-        return any((account.surface_id, name) in self.ours for name in names)
 
     def may_speak(self, presence: Presence) -> bool:
         """Whether no lasting rule forbids replies of this presence."""
@@ -186,7 +167,6 @@ def _forbidden(message: Message, account: Account) -> StoredReason | str:
 
 
 def _trouble(account: Account, now: datetime) -> StoredReason | str:
-    """Why the account cannot send."""
     if not account.is_on or not account.surface.is_on:
         return "reply.account_off"
     lasts = account.state_until is None or account.state_until > now
@@ -217,9 +197,8 @@ def _run(message: Message, agent: Agent) -> StoredReason | str:
         Exists(unread), account=message.account_id, post=message.post_id,
         parent=message.parent_id, author=message.author, deleted_at=None,
     )  # fmt: skip
-    newer = rows.filter(
-        Q(created_at__gt=message.created_at) | Q(created_at=message.created_at, pk__gt=message.pk)
-    )
+    at = message.created_at
+    newer = rows.filter(Q(created_at__gt=at) | Q(created_at=at, pk__gt=message.pk))
     is_any = (newer.awaiting_reply() | newer.cleared()).exists()
     return reason("reply.in_run_of", author=message.author) if is_any else ""
 
@@ -227,9 +206,6 @@ def _run(message: Message, agent: Agent) -> StoredReason | str:
 def limits_of(agent: Agent) -> ReplyLimits:
     kept = agent.settings
     return ReplyLimits(
-        tries=kept.tries,
-        oldest=timedelta(days=kept.oldest_days) if kept.oldest_days else None,
-        per_day=kept.replies_per_day,
-        per_thread=kept.replies_per_thread,
-        spacing=kept.spacing,
-    )
+        tries=kept.tries, oldest=timedelta(days=kept.oldest_days) if kept.oldest_days else None,
+        per_day=kept.replies_per_day, per_thread=kept.replies_per_thread, spacing=kept.spacing,
+    )  # fmt: skip

@@ -4,8 +4,6 @@ One random number, seeded by presence and slot, decides: below the share it expl
 remainder picks among the threads. The result is reproducible.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re
@@ -13,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+from itertools import accumulate
 
 from surfaces.text.reasons import StoredReason, reason
 
@@ -30,13 +29,8 @@ class StoneSource(StrEnum):
     NOTHING = "nothing"
 
 
-# ── what is known ─────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommentFacts:
-    """Facts of one comment under a post of ours."""
-
     author: str
     is_question: bool = False
     is_ours: bool = False
@@ -49,8 +43,6 @@ class CommentFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostFacts:
-    """Facts of a post of ours with its comments."""
-
     id: int
     title: str
     created_at: datetime
@@ -59,8 +51,6 @@ class PostFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KernelFacts:
-    """Facts of a kernel, a topic seed."""
-
     id: int
     words: str = ""
     last_used_at: datetime | None = None
@@ -68,8 +58,6 @@ class KernelFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChoiceFacts:
-    """All facts that the choice depends on."""
-
     presence: int
     slot: str
     share: float  # of exploring, 0 to 1
@@ -77,13 +65,8 @@ class ChoiceFacts:
     kernels: Sequence[KernelFacts] = ()
 
 
-# ── what comes of it ──────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreRow:
-    """One line of the score table."""
-
     post: int
     title: str
     comments: int
@@ -108,36 +91,35 @@ class StoneChoice:
 
 def choose(facts: ChoiceFacts, *, now: datetime) -> StoneChoice:
     """Explore or exploit, and what; the same facts give the same answer."""
-    draw = drawn(facts.presence, facts.slot)
+    draw, share = drawn(facts.presence, facts.slot), facts.share
     table = score_table(facts.posts, now=now)
     kernel = min(facts.kernels, key=lambda k: (k.last_used_at or NEVER, k.id), default=None)
-    wanted, lead = _wanted(draw, facts.share)
+    explores, digits = draw < share, 2 if round(draw, 2) != round(share, 2) else 4
+    said = {"draw": f"{draw:.{digits}f}", "share": f"{share:.{digits}f}"}
+    lead = reason("stone.explore" if explores else "stone.exploit", **said)
     if not table and kernel is None:
         why = reason("stone.nothing", lead=lead)
         return StoneChoice(kind=StoneSource.NOTHING, why=why, draw=draw)
-    if kernel and (wanted == StoneSource.EXPLORE or not table):
-        if wanted != StoneSource.EXPLORE:
+    if kernel and (explores or not table):
+        if not explores:
             lead = reason("stone.explore_anyway", lead=lead)
-        why = reason("stone.kernel", lead=lead, turn=_turn_of(kernel))
-        return StoneChoice(
-            kind=StoneSource.EXPLORE, why=why, draw=draw, table=table, kernel_id=kernel.id
-        )
-    if wanted != StoneSource.EXPLOIT:
+        turn = reason("stone.kernel_unused")
+        if kernel.last_used_at:
+            turn = reason("stone.kernel_rested", day=f"{kernel.last_used_at:%Y-%m-%d}")
+        why, source = reason("stone.kernel", lead=lead, turn=turn), StoneSource.EXPLORE
+        return StoneChoice(kind=source, why=why, draw=draw, table=table, kernel_id=kernel.id)
+    if explores:
         lead = reason("stone.exploit_anyway", lead=lead)
-    rest = rest_of(draw, facts.share)
-    row = _picked(table, rest)
-    why = reason(
-        "stone.thread",
-        lead=lead,
-        rest=f"{rest:.2f}",
-        title=row.title,
-        share=f"{100 * row.share:.0f}",
-    )
+    rest = rest_of(draw, share)
+    # The row whose interval of cumulated shares contains the number.
+    reached = accumulate(row.share for row in table)
+    row = next((row for row, end in zip(table, reached, strict=True) if rest < end), table[-1])
+    part = f"{100 * row.share:.0f}"
+    why = reason("stone.thread", lead=lead, rest=f"{rest:.2f}", title=row.title, share=part)
     return StoneChoice(kind=StoneSource.EXPLOIT, why=why, draw=draw, table=table, post_id=row.post)
 
 
 def drawn(presence: int, slot: str) -> float:
-    """The one random number of a slot, 0 to 1."""
     return random.Random(f"{presence}:{slot}").random()  # noqa: S311 - to be drawn again, no secret
 
 
@@ -146,25 +128,7 @@ def rest_of(draw: float, share: float) -> float:
     return draw / share if draw < share else (draw - share) / (1 - share)
 
 
-def _wanted(draw: float, share: float) -> tuple[StoneSource, StoredReason]:
-    digits = 2 if round(draw, 2) != round(share, 2) else 4
-    said = {"draw": f"{draw:.{digits}f}", "share": f"{share:.{digits}f}"}
-    if draw < share:
-        return StoneSource.EXPLORE, reason("stone.explore", **said)
-    return StoneSource.EXPLOIT, reason("stone.exploit", **said)
-
-
-def _turn_of(kernel: KernelFacts) -> StoredReason:
-    if kernel.last_used_at is None:
-        return reason("stone.kernel_unused")
-    return reason("stone.kernel_rested", day=f"{kernel.last_used_at:%Y-%m-%d}")
-
-
-# ── scores ────────────────────────────────────────────────────────────────
-
-
 def score_table(posts: Iterable[PostFacts], *, now: datetime) -> tuple[ScoreRow, ...]:
-    """Every thread with engagement, highest score first."""
     scored = [row for post in posts if (row := _row(post, now))]
     scored.sort(key=lambda row: (-row.score, row.post))
     whole = math.fsum(row.score for row in scored)
@@ -181,32 +145,16 @@ def _row(post: PostFacts, now: datetime) -> ScoreRow | None:
     questions = sum(comment.is_question for comment in counted)
     age_days = max(age / DAY, 0.0)
     return ScoreRow(
-        post=post.id,
-        title=post.title,
-        comments=len(counted),
-        commenters=commenters,
-        questions=questions,
-        age_days=age_days,
+        post=post.id, title=post.title, comments=len(counted), commenters=commenters,
+        questions=questions, age_days=age_days,
         score=score(len(counted), commenters, questions, age_days),
-    )
+    )  # fmt: skip
 
 
 def score(comments: int, commenters: int, questions: int, age_days: float) -> float:
     engagement = math.log(1 + comments) + PER_COMMENTER * commenters + PER_QUESTION * questions
     return float(engagement * 0.5 ** (age_days / HALF_LIFE))
 
-
-def _picked(table: Sequence[ScoreRow], rest: float) -> ScoreRow:
-    """The row whose interval of cumulated shares contains the number."""
-    reached = 0.0
-    for row in table:
-        reached += row.share
-        if rest < reached:
-            return row
-    return table[-1]
-
-
-# ── questions ─────────────────────────────────────────────────────────────
 
 LONGEST = 4_000  # characters searched
 # Not the commenter's own text: URLs, code, quoted lines.
@@ -259,9 +207,6 @@ def is_question(text: str) -> bool:
     # Long runs of white space would make the patterns quadratic.
     said = "\n".join(words for line in lines if (words := " ".join(line.split())))
     return bool(ASKING.search(said) or ASKING_CHINESE.search(said))
-
-
-# ── slots ─────────────────────────────────────────────────────────────────
 
 
 def day_name(now: datetime, zone: tzinfo) -> str:

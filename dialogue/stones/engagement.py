@@ -1,24 +1,14 @@
 """Read comments by others under our posts: the input of the choice and the result of stones."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from datetime import datetime
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.db.models.functions import Left, Lower
 
-from dialogue.agents.models.presence import Presence
-from dialogue.stones.choice import (
-    LONGEST,
-    WINDOW,
-    ChoiceFacts,
-    CommentFacts,
-    PostFacts,
-    is_question,
-)
-from dialogue.stones.choice import KernelFacts as Thought
-from dialogue.stones.models import Kernel
+from dialogue.models import Kernel, Presence
+from dialogue.stones import choice
+from dialogue.stones.choice import ChoiceFacts, CommentFacts, KernelFacts, PostFacts
 from surfaces.messages.models import Direction, MessageQuerySet, SpamStatus
 from surfaces.models import Account, Message
 from surfaces.text.format import one_line
@@ -43,12 +33,11 @@ def strangers_comments() -> MessageQuerySet:
 def facts_of(presence: Presence, slot: str, *, now: datetime) -> ChoiceFacts:
     """Posts of the last 14 days with their comments, and the agent's kernels."""
     posts = Message.objects.stones().alive().filter(account=presence.account_id)
-    posts = posts.written_since(now - WINDOW)
+    posts = posts.written_since(now - choice.WINDOW)
     said = _comments(posts)
-    shown = posts.annotate(begin=Left("content", 4 * LONGEST_TITLE)).values_list(
-        "pk", "title", "begin", "created_at"
-    )
+    shown = posts.values_list("pk", "title", Left("content", 4 * LONGEST_TITLE), "created_at")
     kernels = Kernel.objects.filter(agent=presence.agent_id, is_on=True)
+    used = kernels.values_list("pk", "last_used_at")
     return ChoiceFacts(
         presence=presence.pk,
         slot=slot,
@@ -57,9 +46,7 @@ def facts_of(presence: Presence, slot: str, *, now: datetime) -> ChoiceFacts:
             PostFacts(id=pk, title=titled(title, begin), created_at=at, comments=said[pk])
             for pk, title, begin, at in shown
         ],
-        kernels=[
-            Thought(id=pk, last_used_at=at) for pk, at in kernels.values_list("pk", "last_used_at")
-        ],
+        kernels=[KernelFacts(id=pk, last_used_at=at) for pk, at in used],
     )
 
 
@@ -73,17 +60,12 @@ def _comments(posts: QuerySet[Message]) -> dict[int, list[CommentFacts]]:
     rows = Message.objects.comments().alive().filter(post__in=posts.values("pk"))
     rows = rows.annotate(
         is_ours_too=ExpressionWrapper(by_us(), output_field=BooleanField()),
-        words=Left("content", LONGEST),
+        words=Left("content", choice.LONGEST),
     )
     wanted = ("post_id", "author_id", "author", "words", "is_ours_too", "spam_status")
     found: dict[int, list[CommentFacts]] = defaultdict(list)
     for post, author_id, author, words, is_ours, spam in rows.values_list(*wanted).iterator():
-        found[post].append(
-            CommentFacts(
-                author=author_id or author,
-                is_question=is_question(words),
-                is_ours=is_ours,
-                is_spam=spam == SpamStatus.SPAM,
-            )
-        )
+        asks, is_spam = choice.is_question(words), spam == SpamStatus.SPAM
+        facts = {"is_question": asks, "is_ours": is_ours, "is_spam": is_spam}
+        found[post].append(CommentFacts(author=author_id or author, **facts))
     return found

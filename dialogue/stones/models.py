@@ -1,13 +1,11 @@
 """Stone: a post of ours and why it was chosen (explore or exploit)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.models.agent import Agent
@@ -61,19 +59,15 @@ class Stone(models.Model):
         ordering = ["-chosen_at", "-id"]
         constraints = [
             # One stone per slot, also with concurrent workers.
-            models.UniqueConstraint(name="stone_once_per_slot", fields=["presence", "slot"]),
-            models.CheckConstraint(
-                name="stone_kind_is_known", condition=Q(kind__in=StoneKind.values)
-            ),
-            models.CheckConstraint(
-                name="stone_state_is_known", condition=Q(state__in=StoneState.values)
-            ),
+            UniqueConstraint(name="stone_once_per_slot", fields=["presence", "slot"]),
+            CheckConstraint(name="stone_kind_is_known", condition=Q(kind__in=StoneKind.values)),
+            CheckConstraint(name="stone_state_is_known", condition=Q(state__in=StoneState.values)),
         ]
         indexes = [
             # For the stones page.
-            models.Index(name="stone_newest", fields=["-chosen_at", "-id"]),
+            Index(name="stone_newest", fields=["-chosen_at", "-id"]),
             # For `to_write`.
-            models.Index(name="stone_due", fields=["look_at"], condition=Q(state="chosen")),
+            Index(name="stone_due", fields=["look_at"], condition=Q(state="chosen")),
         ]
 
     def __str__(self) -> str:
@@ -95,9 +89,7 @@ class Kernel(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(name="kernel_once_per_agent", fields=["agent", "words"])
-        ]
+        constraints = [UniqueConstraint(name="kernel_once_per_agent", fields=["agent", "words"])]
 
     def __str__(self) -> str:
         return self.words[:80]

@@ -4,8 +4,6 @@ The presence is locked, and a slot is unique, so a second worker finds it chosen
 itself is pure (`stones.choice`).
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
@@ -16,9 +14,8 @@ from django.utils.translation import gettext_lazy as _lazy
 from dialogue.agents.active_hours import local_day, next_opening
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.agents.models.presence import Presence
-from dialogue.stones import choice as stones_choice_module
-from dialogue.stones import engagement
-from dialogue.stones.choice import ChoiceFacts, StoneChoice, StoneSource
+from dialogue.stones import choice, engagement
+from dialogue.stones.choice import StoneChoice, StoneSource
 from dialogue.stones.models import Kernel, Stone, StoneState
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.drafts.models import UNDECIDED, UNDER_WAY
@@ -26,9 +23,6 @@ from surfaces.errors import StaleState
 from surfaces.models import Account, AuditEvent, Pause
 
 LOOK_AGAIN = timedelta(minutes=10)  # after nothing could be chosen
-
-
-# ── who may ───────────────────────────────────────────────────────────────
 
 
 def able(now: datetime) -> QuerySet[Presence]:
@@ -50,15 +44,11 @@ def is_open(presence: Presence, now: datetime) -> bool:
 
 
 def due(now: datetime) -> QuerySet[Presence]:
-    """Presences that are able and due, without another stone in progress."""
     under_way = Q(state=StoneState.CHOSEN) | Q(draft__state__in=[*UNDECIDED, *UNDER_WAY])
     unfinished = Stone.objects.filter(under_way, presence=OuterRef("pk"))
     has_come = Q(next_stone_at=None) | Q(next_stone_at__lte=now)
     found = able(now).filter(has_come, ~Exists(unfinished), stones_per_day__gt=0)
     return found.select_related("agent__settings", "account__surface").order_by("pk")
-
-
-# ── choosing ──────────────────────────────────────────────────────────────
 
 
 def choose(presence: Presence, *, now: datetime) -> Stone | None:
@@ -80,62 +70,50 @@ def _choose(presence_id: int, *, now: datetime) -> Stone | None:
     if presence is None:
         return None
     zone = presence.agent.zone
-    today = presence.stones.filter(slot__startswith=f"{stones_choice_module.day_name(now, zone)}#")
-    slot = stones_choice_module.slot(now, zone, today.count(), presence.stones_per_day)
+    today = presence.stones.filter(slot__startswith=f"{choice.day_name(now, zone)}#")
+    slot = choice.slot(now, zone, today.count(), presence.stones_per_day)
     if slot is None:
         _wait(presence, until=local_day(now, zone)[1])
         return None
     facts = engagement.facts_of(presence, slot, now=now)
-    choice = stones_choice_module.choose(facts, now=now)
-    if choice.kind == StoneSource.NOTHING:
-        _nothing_to_lay(presence, slot, choice, now=now)
+    chosen = choice.choose(facts, now=now)
+    if chosen.kind == StoneSource.NOTHING:
+        _nothing_to_lay(presence, slot, chosen, now=now)
         return None
-    _use(choice, facts, now=now)
-    return _lay(presence, slot, choice, now=now)
+    if chosen.kernel_id is not None:
+        # Record the use of the kernel, unless another presence just used it.
+        seen = next(kernel for kernel in facts.kernels if kernel.id == chosen.kernel_id)
+        unmoved = Kernel.objects.filter(pk=seen.id, last_used_at=seen.last_used_at)
+        if not unmoved.update(last_used_at=now, used=F("used") + 1):
+            raise StaleState(_lazy("This kernel was just used."))
+    return _lay(presence, slot, chosen, now=now)
 
 
-def _lay(presence: Presence, slot: str, choice: StoneChoice, *, now: datetime) -> Stone:
+def _lay(presence: Presence, slot: str, chosen: StoneChoice, *, now: datetime) -> Stone:
     stone = Stone.objects.create(
-        presence=presence,
-        slot=slot,
-        kind=choice.kind,
-        why=choice.why,
-        table=[asdict(row) for row in choice.table],
-        draw=choice.draw,
-        share=presence.explore_share,
-        thread_id=choice.post_id,
-        kernel_id=choice.kernel_id,
-        chosen_at=now,
-        look_at=now,
-    )
-    _wait(presence, until=now + stones_choice_module.spread(presence.stones_per_day))
+        presence=presence, slot=slot, kind=chosen.kind, why=chosen.why,
+        table=[asdict(row) for row in chosen.table], draw=chosen.draw,
+        share=presence.explore_share, thread_id=chosen.post_id, kernel_id=chosen.kernel_id,
+        chosen_at=now, look_at=now,
+    )  # fmt: skip
+    _wait(presence, until=now + choice.spread(presence.stones_per_day))
     AuditEvent.objects.record(
-        "stone.chosen", actor=presence.agent.ledger_name, subject=stone, why=choice.why,
-        kind=choice.kind, slot=slot,
+        "stone.chosen", actor=presence.agent.ledger_name, subject=stone, why=chosen.why,
+        kind=chosen.kind, slot=slot,
     )  # fmt: skip
     return stone
-
-
-def _use(choice: StoneChoice, facts: ChoiceFacts, *, now: datetime) -> None:
-    """Record the use of the kernel, unless another presence just used it."""
-    if choice.kernel_id is None:
-        return
-    seen = next(kernel for kernel in facts.kernels if kernel.id == choice.kernel_id)
-    unmoved = Kernel.objects.filter(pk=seen.id, last_used_at=seen.last_used_at)
-    if not unmoved.update(last_used_at=now, used=F("used") + 1):
-        raise StaleState(_lazy("This kernel was just used."))
 
 
 def _wait(presence: Presence, *, until: datetime) -> None:
     Presence.objects.filter(pk=presence.pk).update(next_stone_at=until)
 
 
-def _nothing_to_lay(presence: Presence, slot: str, choice: StoneChoice, *, now: datetime) -> None:
+def _nothing_to_lay(presence: Presence, slot: str, chosen: StoneChoice, *, now: datetime) -> None:
     """Record it once per slot and check again soon."""
     _wait(presence, until=now + LOOK_AGAIN)
     account, actor = presence.account, presence.agent.ledger_name
     said = AuditEvent.objects.about(account).called("stone.nothing").filter(facts__slot=slot)
     if not said.exists():
         AuditEvent.objects.record(
-            "stone.nothing", actor=actor, subject=account, why=choice.why, slot=slot
+            "stone.nothing", actor=actor, subject=account, why=chosen.why, slot=slot
         )

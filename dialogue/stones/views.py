@@ -1,7 +1,5 @@
 """Pages of stones: the list, and one with its scores."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -43,24 +41,18 @@ def stone(request: OperatorRequest, pk: int) -> HttpResponse:
         "presence__agent", "presence__account__surface", "draft__message", "thread", "kernel"
     )
     found = get_object_or_404(reports_listing.within(rows.defer(*HEAVY), request.user.reach), pk=pk)
+    # Activations of a stone are found by presence and reason.
+    wakings = Activation.objects.filter(
+        presence=found.presence_id, purpose=Purpose.STONE, why=found.why,
+        started_at__gte=found.chosen_at,
+    )  # fmt: skip
     shown = {
         "stone": found,
         "draw": draw.draw(found),
         "earned": reports_listing.earned([found]).get(found.pk, reports_listing.StoneEngagement()),
-        "wakings": _wakings(found),
+        "wakings": wakings[:LINES],
         "most_tries": MOST_TRIES,
         "lines": AuditEvent.objects.about(found)[:LINES],
         "subject": name_of(found),
     }
     return render(request, "dialogue/stones/stone.html", shown)
-
-
-def _wakings(found: Stone) -> list[Activation]:
-    """Activations of a stone, found by presence and reason."""
-    rows = Activation.objects.filter(
-        presence=found.presence_id,
-        purpose=Purpose.STONE,
-        why=found.why,
-        started_at__gte=found.chosen_at,
-    )
-    return list(rows[:LINES])

@@ -9,8 +9,6 @@ A choice is committed before a voice is called, once per presence and slot. The 
 together with its draft. If a worker dies, the stone is retried and no post is written twice.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable
@@ -30,16 +28,17 @@ from dialogue.errors import LeaseLost, OutOfBudget, VoiceError, VoiceStopping
 from dialogue.stones import scheduler
 from dialogue.stones.models import MOST_TRIES, Stone, StoneState
 from dialogue.voice import briefs, generate
-from dialogue.voice.base import Brief, Reply
+from dialogue.voice.base import Reply
 from dialogue.voice.generate import LONGEST_ORIGIN
 from surfaces.drafts import services as draft_services
 from surfaces.drafts.models import DraftKind, Feedback
 from surfaces.errors import NotAllowed, RuleBroken, StaleState, SurfaceError
-from surfaces.models import AuditEvent, Draft, Message
+from surfaces.models import AuditEvent, Message
 from surfaces.text.reasons import StoredReason, reason, several
 
 logger = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
+Until = Callable[[], bool]
 Speak = Callable[..., tuple[Reply, str]]
 
 FIRST_WAIT = timedelta(minutes=10)  # after a failed attempt; doubles
@@ -50,8 +49,6 @@ USUAL = 20  # latest posts that determine the usual community
 
 @dataclass(slots=True)
 class WriteReport:
-    """Counts of one run, in stones."""
-
     chosen: int = 0
     written: int = 0
     later: int = 0
@@ -61,37 +58,29 @@ class WriteReport:
     def did(self) -> int:
         return sum(asdict(self).values())
 
-    def count(self, name: str) -> None:
-        setattr(self, name, getattr(self, name) + 1)
-
 
 def write_due(
-    *,
-    worker: str,
-    clock: Clock,
-    until: Callable[[], bool] = lambda: False,
-    speak: Speak = generate.generate,
+    *, worker: str, clock: Clock, until: Until = lambda: False, speak: Speak = generate.generate
 ) -> WriteReport:
     """Choose and write until nothing is due or `until` is true. Safe in several workers."""
-    _take_back_sent_back(clock())
-    laid = WriteReport(given_up=_let_go_of_lost(clock()))
+    now = clock()
+    _take_back_sent_back(now)
+    # Give up what can no longer be written.
+    lost = Stone.objects.to_write(now).select_related("presence__agent", "thread", "draft")
+    given_up = sum(_give_up(stone, why) for stone in lost if (why := _why_lost(stone, now)))
+    laid = WriteReport(given_up=given_up)
     for presence in scheduler.due(clock()):
         if not until() and scheduler.is_open(presence, clock()):
             laid.chosen += scheduler.choose(presence, now=clock()) is not None
-    for stone in _due_to_write(clock()):
+    now = clock()
+    due = Stone.objects.to_write(now).filter(presence__in=scheduler.able(now), tries__lt=MOST_TRIES)
+    for stone in due.select_related("presence__agent").order_by("look_at", "pk"):
         if until() or not scheduler.is_open(stone.presence, clock()):
             continue
         if taken := _take(stone, worker=worker, now=clock()):
-            laid.count(_write(*taken, clock=clock, until=until, speak=speak))
+            name = _write(*taken, clock=clock, until=until, speak=speak)
+            setattr(laid, name, getattr(laid, name) + 1)
     return laid
-
-
-def _due_to_write(now: datetime) -> QuerySet[Stone]:
-    due = Stone.objects.to_write(now).filter(presence__in=scheduler.able(now), tries__lt=MOST_TRIES)
-    return due.select_related("presence__agent").order_by("look_at", "pk")
-
-
-# ── writing ───────────────────────────────────────────────────────────────
 
 
 @transaction.atomic(durable=True)
@@ -119,15 +108,15 @@ def retry_delay(tries: int) -> timedelta:
     return min(FIRST_WAIT * (1 << min(tries - 1, 10)), LONGEST_WAIT)
 
 
-def _write(
-    stone: Stone, woken: Activation, *, clock: Clock, until: Callable[[], bool], speak: Speak
-) -> str:
+def _write(stone: Stone, woken: Activation, *, clock: Clock, until: Until, speak: Speak) -> str:
     """Write and store a stone; return the name of a counter of `WriteReport`."""
     try:
         brief, context = briefs.stone_brief(stone, now=clock())
-        written, voice = speak(
-            woken, _noted(brief, stone.draft), context, clock=clock, is_ending=until
-        )
+        if before := stone.draft:
+            notes = (*brief.notes, f"A person sent the last draft back: {before.why}")
+            seed = brief.seed + before.pk
+            brief = replace(brief, notes=notes, before=before.text, seed=seed)
+        written, voice = speak(woken, brief, context, clock=clock, is_ending=until)
         _keep(stone, woken, written, voice, now=clock())
     except LeaseLost:
         return "later"  # another worker has it now
@@ -142,16 +131,6 @@ def _write(
     return "written"
 
 
-def _noted(brief: Brief, before: Draft | None) -> Brief:
-    """Add the note of an operator who sent the last draft back."""
-    if before is None:
-        return brief
-    note = f"A person sent the last draft back: {before.why}"
-    return replace(
-        brief, notes=(*brief.notes, note), before=before.text, seed=brief.seed + before.pk
-    )
-
-
 @transaction.atomic(durable=True)
 def _keep(stone: Stone, woken: Activation, written: Reply, voice: str, *, now: datetime) -> None:
     """Store draft, stone and activation, or nothing if the lease was lost."""
@@ -160,29 +139,16 @@ def _keep(stone: Stone, woken: Activation, written: Reply, voice: str, *, now: d
     deleted = Message.objects.filter(pk=stone.thread_id or 0).exclude(deleted_at=None)
     activation_services.check_still_allowed(woken, (deleted.exists(), "stone.parent_deleted"))
     draft = draft_services.compose(
-        account=account,
-        what=DraftKind.POST,
-        title=written.title,
-        text=written.text,
-        community=community_of(stone.presence),
-        by=agent.ledger_name,
-        now=now,
-        agent=agent.slug,
-        origin=voice[:LONGEST_ORIGIN],
-        parts=(written.terms, written.pointer, written.exit),
-    )
+        account=account, what=DraftKind.POST, title=written.title, text=written.text,
+        community=community_of(stone.presence), by=agent.ledger_name, now=now, agent=agent.slug,
+        origin=voice[:LONGEST_ORIGIN], parts=(written.terms, written.pointer, written.exit),
+    )  # fmt: skip
     if not _ours(stone).update(state=StoneState.WRITTEN, draft=draft, outcome=""):
         raise StaleState(_lazy("Somebody else decided on this stone meanwhile."))
-    activation_services.finish(
-        woken, Ended.DONE, reason("activation.wrote_draft", pk=str(draft.pk)), now=now, draft=draft
-    )
-    _record(
-        "written",
-        stone,
-        reason("stone.draft_state", state=draft.state_name),
-        draft=draft.pk,
-        voice=voice,
-    )
+    wrote = reason("activation.wrote_draft", pk=str(draft.pk))
+    activation_services.finish(woken, Ended.DONE, wrote, now=now, draft=draft)
+    state = reason("stone.draft_state", state=draft.state_name)
+    _record("written", stone, state, draft=draft.pk, voice=voice)
 
 
 @transaction.atomic(durable=True)
@@ -195,8 +161,7 @@ def _not_written(
         activation_services.finish(woken, ended, why, now=now)
     except LeaseLost:
         return "later"
-    is_ours = _ours(stone).update(**facts)
-    if is_ours and "state" in facts:
+    if _ours(stone).update(**facts) and "state" in facts:
         _record("given_up", stone, facts["outcome"], tries=stone.tries)
         return "given_up"
     return "later"
@@ -217,9 +182,8 @@ def _what_next(
     if stone.tries >= MOST_TRIES:
         outcome = reason("stone.tried_out", most_tries=MOST_TRIES, why=why)
         return ended, {"outcome": outcome, "state": StoneState.GIVEN_UP}
-    asked_for = getattr(error, "wait", None) or timedelta()
-    look_at = now + max(retry_delay(stone.tries), asked_for)
-    return ended, {"outcome": why, "look_at": look_at}
+    wait = max(retry_delay(stone.tries), getattr(error, "wait", None) or timedelta())
+    return ended, {"outcome": why, "look_at": now + wait}
 
 
 def _ours(stone: Stone) -> QuerySet[Stone]:
@@ -233,11 +197,7 @@ def community_of(presence: Presence) -> str:
         return presence.stone_community
     ours = Message.objects.stones().filter(account=presence.account_id).exclude(submolt="")
     latest = ours.order_by("-created_at", "-id").values_list("submolt", flat=True)[:USUAL]
-    usual = Counter(latest).most_common(1)
-    return usual[0][0] if usual else ""
-
-
-# ── taking back, and letting go ───────────────────────────────────────────
+    return next((name for name, _ in Counter(latest).most_common(1)), "")
 
 
 def _take_back_sent_back(now: datetime) -> None:
@@ -248,12 +208,6 @@ def _take_back_sent_back(now: datetime) -> None:
             unmoved = Stone.objects.filter(pk=stone.pk, state=StoneState.WRITTEN, draft=stone.draft)
             if unmoved.update(state=StoneState.CHOSEN, tries=0, look_at=now):
                 _record("taken_back", stone, stone.draft.why if stone.draft else "")
-
-
-def _let_go_of_lost(now: datetime) -> int:
-    """Give up stones that can no longer be written; return the number."""
-    due = Stone.objects.to_write(now).select_related("presence__agent", "thread", "draft")
-    return sum(_give_up(stone, why) for stone in due if (why := _why_lost(stone, now)))
 
 
 def _why_lost(stone: Stone, now: datetime) -> StoredReason | str:
@@ -270,11 +224,11 @@ def _why_lost(stone: Stone, now: datetime) -> StoredReason | str:
 
 
 @transaction.atomic
-def _give_up(stone: Stone, why: StoredReason | str) -> bool:
-    is_ours = _ours(stone).update(state=StoneState.GIVEN_UP, outcome=why)
-    if is_ours:
+def _give_up(stone: Stone, why: StoredReason | str) -> int:
+    ours = _ours(stone).update(state=StoneState.GIVEN_UP, outcome=why)
+    if ours:
         _record("given_up", stone, why, tries=stone.tries)
-    return bool(is_ours)
+    return ours
 
 
 def _record(deed: str, stone: Stone, why: StoredReason | str, **facts: object) -> None:

@@ -3,8 +3,6 @@
 No code here uses rows, settings or surfaces. `open_voice` is the only entry point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dialogue.voice.base import GenerationSettings, ModelConfig, Voice

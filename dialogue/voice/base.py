@@ -4,8 +4,6 @@ A voice sees a `Brief` and nothing else: no rows, no credentials, no settings. I
 So text by other people can change nothing but the text of a draft.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,8 +14,6 @@ from surfaces.text.reasons import StoredReason
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadMessage:
-    """One text of the thread."""
-
     author: str
     text: str
     title: str = ""
@@ -114,8 +110,6 @@ def built(terms: str, pointer: str, exit: str) -> str:
 
 
 class Voice(Protocol):
-    """Writes replies and posts."""
-
     name: str  # shown with every draft: scripted, or the models' names
 
     def write(self, brief: Brief, watch: UsageRecorder) -> Reply:

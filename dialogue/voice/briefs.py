@@ -1,7 +1,5 @@
 """Build briefs: thread, comment, rules of the surface."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -10,13 +8,9 @@ from typing import Any
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.presence import Presence
-from dialogue.agents.models.settings import AgentSettings
 from dialogue.budgets import remaining
 from dialogue.errors import VoiceMisconfigured
-from dialogue.inbox.models import Notification
-from dialogue.stones.models import Stone
+from dialogue.models import AgentSettings, Notification, Presence, Stone
 from dialogue.voice.base import Brief, ThreadMessage
 from dialogue.voice.output_checks import OutputContext
 from surfaces.drafts.models import Feedback
@@ -30,11 +24,12 @@ NOTES = 3  # latest notes of operators
 
 
 def reply_brief(notification: Notification, *, now: datetime) -> tuple[Brief, OutputContext]:
-    """Brief for a reply, and the context for its checks."""
     presence, comment = notification.presence, notification.comment
     above = path_to(comment)
     thread = _thread(comment, above)
-    rejected = _sent_back(comment)
+    # Drafts for this comment that operators sent back with a note, newest first.
+    sent_back = Draft.objects.answering(comment).filter(judged=Feedback.SENT_BACK)
+    rejected = list(sent_back.order_by("-id")[:NOTES])
     brief = Brief(
         purpose="reply",
         thread=tuple(_said(row, above) for row in thread if row.pk != comment.pk),
@@ -49,7 +44,6 @@ def reply_brief(notification: Notification, *, now: datetime) -> tuple[Brief, Ou
 
 
 def stone_brief(stone: Stone, *, now: datetime) -> tuple[Brief, OutputContext]:
-    """Brief for a stone, and the context for its checks."""
     presence = stone.presence
     thread = _thread(stone.thread) if stone.thread else []
     traits = presence.account.surface.traits
@@ -68,12 +62,17 @@ def stone_brief(stone: Stone, *, now: datetime) -> tuple[Brief, OutputContext]:
 
 def _who(presence: Presence, left: Iterable[str]) -> dict[str, Any]:
     agent, account = presence.agent, presence.account
+    traits = account.surface.traits
+    rules = (
+        f"{traits.label} takes texts of at most {traits.text_limit:,} characters.",
+        "Name nobody who does not speak in this thread.",
+    )
     return {
         "name": agent.name,
         "handle": account.handle,
         "persona": agent.persona,
         "place": account.surface.name,
-        "house_rules": (*_rules(presence), *left),
+        "house_rules": (*rules, *left),
         "longest": _longest(presence),
     }
 
@@ -82,20 +81,13 @@ def _longest(presence: Presence) -> int:
     return min(presence.agent.settings.longest_reply, presence.account.surface.traits.text_limit)
 
 
-def _rules(presence: Presence) -> tuple[str, ...]:
-    traits = presence.account.surface.traits
-    return (
-        f"{traits.label} takes texts of at most {traits.text_limit:,} characters.",
-        "Name nobody who does not speak in this thread.",
-    )
-
-
 def _thread(message: Message, above: frozenset[int] = frozenset()) -> list[Message]:
     """Root first, then the newest messages in order of time, without spam."""
     rows = Message.objects.filter(post=message.post_id, deleted_at=None)
     comments = _light(rows.exclude(pk=message.post_id)).exclude(UNFIT)
     newest = comments.order_by("-created_at", "-id")[:THREAD]
-    later = sorted({*newest, *comments.filter(pk__in=above)}, key=_written)
+    found = {*newest, *comments.filter(pk__in=above)}
+    later = sorted(found, key=lambda message: (message.created_at, message.pk))
     return [*_light(Message.objects.filter(pk=message.post_id)), *later]
 
 
@@ -110,14 +102,9 @@ WITH RECURSIVE up(id, parent_id, depth) AS (
 
 
 def path_to(comment: Message) -> frozenset[int]:
-    """Ids of the ancestors of a comment."""
     with connection.cursor() as cursor:
         cursor.execute(PATH, [comment.pk])
         return frozenset(row[0] for row in cursor.fetchall())
-
-
-def _written(message: Message) -> tuple[object, int]:
-    return message.created_at, message.pk
 
 
 def _light(rows: QuerySet[Message]) -> QuerySet[Message]:
@@ -126,29 +113,17 @@ def _light(rows: QuerySet[Message]) -> QuerySet[Message]:
 
 def _said(message: Message, above: frozenset[int] = frozenset()) -> ThreadMessage:
     return ThreadMessage(
-        author=message.author,
-        text=message.content,
-        title=message.title,
-        is_ours=message.is_ours,
-        is_above=message.pk in above,
-        number=message.pk,
-        written_at=message.created_at.isoformat(),
-    )
-
-
-def _sent_back(comment: Message) -> list[Draft]:
-    """Drafts for this comment that operators sent back with a note, newest first."""
-    rows = Draft.objects.answering(comment).filter(judged=Feedback.SENT_BACK)
-    return list(rows.order_by("-id")[:NOTES])
+        author=message.author, text=message.content, title=message.title, is_ours=message.is_ours,
+        is_above=message.pk in above, number=message.pk, written_at=message.created_at.isoformat(),
+    )  # fmt: skip
 
 
 def run_of(comment: Message, settings: AgentSettings) -> list[Message]:
     """Other comments of the same author under the same parent that the reply covers."""
     if not settings.answers_runs_once:
         return []
-    rows = Message.objects.filter(
-        post=comment.post_id, parent=comment.parent_id, author=comment.author
-    )
+    run = {"post": comment.post_id, "parent": comment.parent_id, "author": comment.author}
+    rows = Message.objects.filter(**run)
     others = _light(rows.awaiting_reply() | rows.cleared()).exclude(pk=comment.pk)
     spoken_to = Draft.objects.alive().filter(account=comment.account_id, target=OuterRef("pk"))
     open_still = others.filter(~Exists(spoken_to), deleted_at=None)
@@ -162,6 +137,10 @@ def _context(
     people = {row.author for row in thread} | {account.handle}
     if brief.comment:
         people.add(brief.comment.author)
+    secrets = [account.credential]
+    for brain in agent.brains.all():
+        with suppress(VoiceMisconfigured):  # a secret that cannot be decrypted cannot leak
+            secrets.append(brain.key)
     return OutputContext(
         traits=account.surface.traits,
         longest=brief.longest,
@@ -169,23 +148,13 @@ def _context(
         people=frozenset(people),
         last_texts=tuple(last_texts(account.pk)),
         private_texts=(agent.persona,) if agent.persona else (),
-        secrets=_secrets(agent, presence),
+        secrets=tuple(secret for secret in secrets if len(secret) >= 8),
     )
 
 
 def last_texts(account_id: int) -> list[str]:
-    """Our latest texts on an account, including those being sent."""
     said = Message.objects.filter(account=account_id).outgoing().alive()
     newest = said.order_by("-created_at", "-id").values_list("content", flat=True)[:REMEMBERED]
     coming = Draft.objects.filter(account=account_id).under_way().values_list("text", flat=True)
     waiting = Draft.objects.filter(account=account_id).waiting().order_by("-id")
     return [*newest, *coming, *waiting.values_list("text", flat=True)[:REMEMBERED]]
-
-
-def _secrets(agent: Agent, presence: Presence) -> tuple[str, ...]:
-    """Secrets that must not be sent: the account's credential and the model keys."""
-    held = [presence.account.credential]
-    for brain in agent.brains.all():
-        with suppress(VoiceMisconfigured):  # a secret that cannot be decrypted cannot leak
-            held.append(brain.key)
-    return tuple(secret for secret in held if len(secret) >= 8)

@@ -4,8 +4,6 @@ Every change edits the whole list under the agent's lock and is one audit event.
 and never comes out: the audit log says that it was set, changed or removed, no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +15,6 @@ from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import OutputStyle
 from dialogue.voice.models import ModelEndpoint, check_model_name
 from surfaces import crypto
 from surfaces.errors import BadInput, NotAllowed
@@ -31,18 +28,11 @@ ASIDE = 1_000  # ranks nobody has, while others move
 
 
 def add_brain(
-    agent: Agent,
-    *,
-    model: str,
-    base_url: str = "",
-    key: str = "",
-    output_style: str = OutputStyle.TOOL,
-    streams: bool = False,
-    by: str,
+    agent: Agent, *, model: str, base_url: str = "", key: str = "", by: str, **how: Any
 ) -> ModelEndpoint:
-    """Add a model, to be asked last."""
-    brain = ModelEndpoint(model=model.strip(), base_url=base_url.strip(), output_style=output_style)
-    brain.streams, brain.sealed_key = streams, seal_key(key)
+    """Add a model, to be asked last; `how`: its output style, and whether it streams."""
+    brain = ModelEndpoint(model=model.strip(), base_url=base_url.strip(), **how)
+    brain.sealed_key = seal_key(key)
     with _edit(agent, by=by) as rows:
         rows.append(brain)
     return brain
@@ -78,9 +68,8 @@ def set_brains(agent: Agent, brains: Sequence[Mapping[str, Any]], *, by: str) ->
     """Make the list exactly this, in this order. What is asked as before keeps its key."""
     with _edit(agent, by=by) as rows:
         keys = {goes_to(row): bytes(row.sealed_key) for row in rows}
-        rows[:] = [
-            ModelEndpoint(**{name: one[name] for name in OPEN if name in one}) for one in brains
-        ]
+        facts = [{name: one[name] for name in OPEN if name in one} for one in brains]
+        rows[:] = [ModelEndpoint(**each) for each in facts]
         for row, given in zip(rows, brains, strict=True):
             row.sealed_key = seal_key(given.get("key") or "") or keys.get(goes_to(row), b"")
 
@@ -95,9 +84,6 @@ def seal_key(key: str) -> bytes:
     if len(key) > MAX_KEY or not key.isprintable():
         raise BadInput(_("This is not an API key: it is too long or has invalid characters."))
     return crypto.encrypt(key)
-
-
-# ── the list ──────────────────────────────────────────────────────────────
 
 
 @contextmanager
@@ -133,7 +119,7 @@ def _check(brain: ModelEndpoint) -> None:
         brain.clean_fields(exclude={"agent", "rank", "base_url"})
     except ValidationError as error:
         raise BadInput("%(why)s", why=" ".join(error.messages)) from error
-    if not _is_address(brain.base_url):
+    if brain.base_url and not _is_address(brain.base_url):
         raise BadInput(_("Enter a URL like http://127.0.0.1:11434/v1, or leave it empty."))
 
 
@@ -143,7 +129,7 @@ def _is_address(url: str) -> bool:
         parts = urlsplit(url)
         is_plain = parts.username is None and parts.password is None and url.isprintable()
         is_plain = is_plain and parts.port != 0  # raises if the port is not a number
-        return not url or (parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain
     except ValueError:
         return False
 
@@ -155,8 +141,7 @@ def _differences(before: list[ModelEndpoint], after: list[ModelEndpoint]) -> dic
     known = {row.pk: row for row in before}
     for row in after:
         old = known.get(row.pk, ModelEndpoint(model=row.model))
-        columns = OPEN if row.pk in known else ()
-        for column in columns:
+        for column in OPEN if row.pk in known else ():
             was, now = getattr(old, column), getattr(row, column)
             if was != now:
                 facts[f"{column} of {old}"] = [was, now]

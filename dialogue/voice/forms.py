@@ -1,7 +1,5 @@
 """A model that an agent may ask."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms
@@ -61,7 +59,6 @@ class BrainForm(StyledForm, forms.Form):
             field.widget.attrs["aria-describedby"] = f"help-{own} error-{own}"
 
     def new(self) -> dict[str, Any]:
-        """All a new model needs."""
         return {name: value for name, value in self.cleaned_data.items() if name != "forget_key"}
 
     def facts(self) -> dict[str, Any]:

@@ -4,10 +4,8 @@ asked ─> answered ─> checked ──good──> text
                         └─ faults ─> asked again, with the reasons ─> text | a failed attempt
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -16,16 +14,13 @@ from django.db import transaction
 from django.utils import translation
 
 from dialogue.activations import services as activation_services
-from dialogue.activations.models import Activation
 from dialogue.activations.services import ActivationCost
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import AgentSettings, VoiceKind
+from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets import services as budget_services
-from dialogue.budgets.models import Reservation
 from dialogue.errors import VoiceBroken, VoiceStopping
+from dialogue.models import Activation, Agent, AgentSettings, Reservation
 from dialogue.voice import open_voice
 from dialogue.voice.base import Brief, GenerationSettings, ModelConfig, Reply, Voice
-from dialogue.voice.models import ModelEndpoint
 from dialogue.voice.output_checks import OutputContext, find_problems
 from surfaces.models import Draft
 from surfaces.text.reasons import StoredReason, reason, several
@@ -35,30 +30,19 @@ LONGEST_ORIGIN = Draft._meta.get_field("origin").max_length
 FRESH_SEED = 7_919  # so that a voice with a random choice writes another text the second time
 
 
-class FaultyWords(VoiceBroken):
-    """The text failed the checks twice; the message says why."""
-
-
 def voice_of(agent: Agent) -> Voice:
-    """Open the voice of this agent, as set."""
     settings = agent.settings
     brains = agent.brains.order_by("rank", "id") if settings.voice == VoiceKind.MODEL else []
+    minds = [
+        ModelConfig(**{field.name: getattr(brain, field.name) for field in fields(ModelConfig)})
+        for brain in brains
+    ]
     knobs = GenerationSettings(
         temperature=settings.temperature,
         output_tokens=settings.output_tokens,
         timeout=float(settings.timeout_seconds),
     )
-    return open_voice(settings.voice, [_mind(brain) for brain in brains], knobs)
-
-
-def _mind(brain: ModelEndpoint) -> ModelConfig:
-    return ModelConfig(
-        model=brain.model,
-        base_url=brain.base_url,
-        key=brain.key,
-        output_style=brain.output_style,
-        streams=brain.streams,
-    )
+    return open_voice(settings.voice, minds, knobs)
 
 
 def generate(
@@ -82,36 +66,23 @@ def generate(
     if found:
         if is_ending():
             raise VoiceStopping("voice.stopped")
-        written = voice.write(_again(brief, written, found), books)
+        with translation.override("en"):  # the prompt is English
+            why = (f"The last words were not good: {fault}" for fault in found)
+            again = replace(brief, notes=(*brief.notes, *why), before=written.text)
+        written = voice.write(replace(again, seed=brief.seed + FRESH_SEED), books)
         found = _checked(activation, written, context, clock=clock)
     if found:
-        raise FaultyWords(reason("voice.faulty_twice", faults=several(found)))
+        raise VoiceBroken(reason("voice.faulty_twice", faults=several(found)))
     return written, voice.name
-
-
-def _again(brief: Brief, written: Reply, found: list[StoredReason]) -> Brief:
-    with translation.override("en"):  # the prompt is English
-        notes = (*brief.notes, *(f"The last words were not good: {fault}" for fault in found))
-    return replace(brief, notes=notes, before=written.text, seed=brief.seed + FRESH_SEED)
 
 
 def _checked(
     activation: Activation, written: Reply, context: OutputContext, *, clock: Clock
 ) -> list[StoredReason]:
     found = find_problems(written, context)
-    why = several(found) or "voice.checks_passed"
-    activation_services.record_step(
-        activation, "checked", why=why, now=clock(), facts={"faults": found}
-    )
+    why, facts = several(found) or "voice.checks_passed", {"faults": found}
+    activation_services.record_step(activation, "checked", why=why, now=clock(), facts=facts)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """One running request and its reservation."""
-
-    reservation: Reservation
-    model: str
 
 
 @dataclass(slots=True)
@@ -129,25 +100,20 @@ class ActivationRecorder:
     @transaction.atomic
     def asking(
         self, model: str, *, tokens_in: int, tokens_out: int, facts: Mapping[str, Any]
-    ) -> Ticket:
+    ) -> Reservation:
         money = budget_services.estimate_cost(self.settings, tokens_in, tokens_out)
-        now = self.clock()
+        now, ours, tokens = self.clock(), self.activation, tokens_in + tokens_out
         # Before the request, in one transaction: reclaiming finds the reservation.
-        activation_services.renew(self.activation, now=now)
-        held = budget_services.reserve(
-            self.activation, self.settings, tokens=tokens_in + tokens_out, money=money, now=now
-        )
-        tokens = tokens_in + tokens_out
+        activation_services.renew(ours, now=now)
+        held = budget_services.reserve(ours, self.settings, tokens=tokens, money=money, now=now)
         why = reason("voice.asked", model=model, tokens=tokens, money=f"${money:.4f}")
-        activation_services.record_step(
-            self.activation, "asked", why=why, now=now, facts=_plain(facts)
-        )
-        return Ticket(held, model)
+        activation_services.record_step(ours, "asked", why=why, now=now, facts=_plain(facts))
+        return held
 
     @transaction.atomic
     def answered(
         self,
-        ticket: Ticket,
+        ticket: Reservation,
         *,
         tokens_in: int,
         tokens_out: int,
@@ -156,11 +122,8 @@ class ActivationRecorder:
         facts: Mapping[str, Any],
         took_ms: int,
     ) -> None:
-        money = (
-            budget_services.estimate_cost(self.settings, tokens_in, tokens_out)
-            if cost is None
-            else cost
-        )
+        guess = budget_services.estimate_cost(self.settings, tokens_in, tokens_out)
+        money = guess if cost is None else cost
         spent = ActivationCost(
             tokens_in=tokens_in, tokens_out=tokens_out, money=money, is_guess=cost is None
         )
@@ -168,22 +131,20 @@ class ActivationRecorder:
             self.activation, "answered", words, now=self.clock(), facts=_plain(facts), cost=spent,
             took_ms=took_ms,
         )  # fmt: skip
-        budget_services.settle(
-            ticket.reservation, tokens=tokens_in + tokens_out, money=money, now=self.clock()
-        )
+        tokens = tokens_in + tokens_out
+        budget_services.settle(ticket, tokens=tokens, money=money, now=self.clock())
 
     @transaction.atomic
     def failed(
-        self, ticket: Ticket, why: StoredReason, *, took_ms: int, may_have_cost: bool
+        self, ticket: Reservation, why: StoredReason, *, took_ms: int, may_have_cost: bool
     ) -> None:
         """A request that reached the provider counts as its reservation, as an estimate."""
-        held = ticket.reservation
-        tokens, money = (held.tokens, held.money) if may_have_cost else (0, Decimal(0))
+        tokens, money = (ticket.tokens, ticket.money) if may_have_cost else (0, Decimal(0))
         spent = ActivationCost(tokens_out=tokens, money=money, is_guess=may_have_cost)
         activation_services.record_step(
             self.activation, "failed", why=why, now=self.clock(), cost=spent, took_ms=took_ms
         )
-        budget_services.settle(held, tokens=tokens, money=money, now=self.clock())
+        budget_services.settle(ticket, tokens=tokens, money=money, now=self.clock())
 
 
 def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:

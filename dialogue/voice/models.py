@@ -1,10 +1,8 @@
 """Language models of an agent."""
 
-from __future__ import annotations
-
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
 from dialogue.agents.models.agent import Agent
@@ -32,10 +30,9 @@ class ModelEndpoint(models.Model):
     class Meta:
         ordering = ["agent", "rank"]
         constraints = [
-            models.UniqueConstraint(name="brain_one_per_rank", fields=["agent", "rank"]),
-            models.CheckConstraint(
-                name="brain_output_style_is_known",
-                condition=Q(output_style__in=OutputStyle.values),
+            UniqueConstraint(name="brain_one_per_rank", fields=["agent", "rank"]),
+            CheckConstraint(
+                name="brain_output_style_is_known", condition=Q(output_style__in=OutputStyle.values)
             ),
         ]
 

@@ -4,8 +4,6 @@ Each problem is a sentence that says what to do instead: for the voice in the se
 and for operators beside the failed attempt. No sentence repeats a secret.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from base64 import b64encode
@@ -49,8 +47,6 @@ _CALL = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OutputContext:
-    """All facts that the checks depend on."""
-
     traits: Traits
     longest: int  # characters of the text
     is_post: bool = False
@@ -62,62 +58,41 @@ class OutputContext:
 
 def find_problems(written: Reply, context: OutputContext) -> list[StoredReason]:
     """All problems of the text, in order; [] if there are none."""
-    return [
-        *find_text_problems(
-            text=written.text,
-            title=written.title,
-            is_post=context.is_post,
-            traits=context.traits,
-        ),
-        *_too_long(written, context),
-        *_missing_parts(written),
-        *_unwritable_parts(written),
-        *_unseen(written),
-        *_strangers_called(written, context),
-        *_repeats(written, context),
-        *_leaks(written, context),
-    ]
+    return [*_form_problems(written, context), *_content_problems(written, context)]
 
 
-# ── its form ──────────────────────────────────────────────────────────────
-
-
-def _too_long(written: Reply, context: OutputContext) -> Iterator[StoredReason]:
+def _form_problems(written: Reply, context: OutputContext) -> Iterator[StoredReason]:
+    yield from find_text_problems(
+        text=written.text, title=written.title, is_post=context.is_post, traits=context.traits
+    )
     if (length := len(written.text)) > context.longest:
         yield reason("check.too_long", length=length, longest=context.longest)
-
-
-def _missing_parts(written: Reply) -> Iterator[StoredReason]:
     if not written.terms.strip():
         yield reason("check.no_terms")
     if not written.pointer.strip():
         yield reason("check.no_pointer")
-
-
-def _unwritable_parts(written: Reply) -> Iterator[StoredReason]:
-    """The parts are stored with the draft, so they must be storable as well."""
+    # The parts are stored with the draft, so they must be storable as well.
     for name in ("terms", "pointer", "exit"):
         yield from unwritable(getattr(written, name), f"part.{name}")
-
-
-def _unseen(written: Reply) -> Iterator[StoredReason]:
-    if _UNSEEN.search(_sent(written)):
+    if _UNSEEN.search(f"{written.title}\n{written.text}"):
         yield reason("check.invisible")
 
 
-def _sent(written: Reply) -> str:
-    return f"{written.title}\n{written.text}"
-
-
-# ── whom it calls ─────────────────────────────────────────────────────────
-
-
-def _strangers_called(written: Reply, context: OutputContext) -> Iterator[StoredReason]:
-    if any(_is_given_away(secret, _sent(written)) for secret in context.secrets):
-        return  # the name may be the secret, and this sentence is stored
-    if names := strangers_called(_sent(written), context.people):
-        who = ", ".join(f"@{name}" for name in names[:3])
-        yield reason("check.mention", who=who)
+def _content_problems(written: Reply, context: OutputContext) -> Iterator[StoredReason]:
+    sent = f"{written.title}\n{written.text}"
+    # A name may be the secret, and the sentence about it is stored.
+    tells = any(_is_given_away(secret, sent) for secret in context.secrets)
+    if not tells and (names := strangers_called(sent, context.people)):
+        yield reason("check.mention", who=", ".join(f"@{name}" for name in names[:3]))
+    if is_near_any(written.text, context.last_texts):
+        yield reason("check.repeat")
+    whole = "\n".join([sent, written.terms, written.pointer, written.exit])
+    if MARKED.search(seen(whole)):
+        yield reason("check.prompt_mark")
+    if any(_is_told(private, whole) for private in (*context.private_texts, *INSTRUCTIONS)):
+        yield reason("check.recites")
+    if any(_is_given_away(secret, whole) for secret in context.secrets):
+        yield reason("check.secret")
 
 
 def strangers_called(text: str, people: frozenset[str]) -> list[str]:
@@ -131,25 +106,10 @@ def strangers_called(text: str, people: frozenset[str]) -> list[str]:
     rest = _URL.sub(" ", _CALL.sub(" ", shown))
     for match in _MENTION.finditer(rest):
         name = rest[match.end() : match.end() + 200].casefold()
-        if not any(_is_named(name, person) for person in known):
-            found.append(_first_name(name))
+        people_named = (person for person in known if name.startswith(person))
+        if all(_NAME_GOES_ON.match(name, len(person)) for person in people_named):
+            found.append(_NO_NAME.split(name, maxsplit=1)[0][:30].rstrip(".@:-"))
     return list(dict.fromkeys(found))
-
-
-def _is_named(name: str, person: str) -> bool:
-    return name.startswith(person) and not _NAME_GOES_ON.match(name, len(person))
-
-
-def _first_name(name: str) -> str:
-    return _NO_NAME.split(name, maxsplit=1)[0][:30].rstrip(".@:-")
-
-
-# ── what it repeats ───────────────────────────────────────────────────────
-
-
-def _repeats(written: Reply, context: OutputContext) -> Iterator[StoredReason]:
-    if is_near_any(written.text, context.last_texts):
-        yield reason("check.repeat")
 
 
 def is_near_any(text: str, others: Iterable[str]) -> bool:
@@ -167,7 +127,6 @@ def _is_near(mine: Shingles, other: str, reach: int) -> bool:
 
 
 def similarity(one: Shingles, other: Shingles) -> Fraction:
-    """Jaccard similarity."""
     return Fraction(len(one & other), len(one | other))
 
 
@@ -185,19 +144,6 @@ def words_of(text: str) -> list[str]:
         else:
             words += word if _CJK_WORD.fullmatch(word) else _MIXED.findall(word)
     return words
-
-
-# ── what it tells ─────────────────────────────────────────────────────────
-
-
-def _leaks(written: Reply, context: OutputContext) -> Iterator[StoredReason]:
-    whole = "\n".join([_sent(written), written.terms, written.pointer, written.exit])
-    if MARKED.search(seen(whole)):
-        yield reason("check.prompt_mark")
-    if any(_is_told(private, whole) for private in (*context.private_texts, *INSTRUCTIONS)):
-        yield reason("check.recites")
-    if any(_is_given_away(secret, whole) for secret in context.secrets):
-        yield reason("check.secret")
 
 
 def _is_told(private: str, whole: str) -> bool:

@@ -52,13 +52,10 @@ def seen(text: str) -> str:
 def cleaned(text: str) -> str:
     """Remove invisible characters, marks and control tokens."""
     text = _CONTROL_TOKENS.sub(r"\g<0> ", seen(text).translate(_BRACKETS))
-    return _without_floods(text).strip("\n")
-
-
-def _without_floods(text: str) -> str:
-    """At most one empty line between two others."""
+    # At most one empty line between two others.
     runs = groupby((line.rstrip() for line in text.split("\n")), key=bool)
-    return "\n".join(line for said, lines in runs for line in (lines if said else [""]))
+    lines = (line for said, lines in runs for line in (lines if said else [""]))
+    return "\n".join(lines).strip("\n")
 
 
 def one_line(text: str, most: int) -> str:
@@ -68,8 +65,6 @@ def one_line(text: str, most: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """One quoted text with its metadata."""
-
     label: str  # ours: author and message
     author: str
     title: str
@@ -79,8 +74,13 @@ class Quote:
     @classmethod
     def of(cls, said: ThreadMessage, most: int = MOST_OF_TEXT) -> Quote:
         words = cleaned(said.text)
+        provenance = (
+            "written by you" if said.is_ours else "written by somebody else",
+            f"message {said.number}" if said.number else "",
+            one_line(said.written_at, 40),
+        )
         return cls(
-            label=" · ".join(filter(None, _provenance(said))),
+            label=" · ".join(filter(None, provenance)),
             author=one_line(said.author, MOST_OF_NAME),
             title=one_line(said.title, MOST_OF_TITLE),
             words=words[:most],
@@ -89,11 +89,9 @@ class Quote:
 
     @property
     def size(self) -> int:
-        """Characters counted for the thread."""
         return len(self.author) + len(self.title) + len(self.words)
 
     def lines(self, number: int, mark: str) -> list[str]:
-        """The block, from mark to mark."""
         return [
             f"⟦{mark} begin text {number} · {self.label}⟧",
             *([f"author: {self.author}"] if self.author else []),
@@ -102,14 +100,6 @@ class Quote:
             *([f"[cut, {self.missing:,} more characters]"] if self.missing else []),
             f"⟦{mark} end text {number}⟧",
         ]
-
-
-def _provenance(said: ThreadMessage) -> tuple[str, ...]:
-    return (
-        "written by you" if said.is_ours else "written by somebody else",
-        f"message {said.number}" if said.number else "",
-        one_line(said.written_at, 40),
-    )
 
 
 def mark_for(texts: Iterable[str]) -> str:

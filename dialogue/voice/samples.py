@@ -4,8 +4,6 @@ The maximum cost is booked before the request and corrected after it. If the pro
 between, the maximum stays booked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,10 +14,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from dialogue.agents.models.agent import Agent
 from dialogue.budgets import services as budget_services
 from dialogue.errors import VoiceError
-from dialogue.inbox.models import Notification
+from dialogue.models import Agent, Notification
 from dialogue.voice import briefs, generate
 from dialogue.voice.base import Brief, Reply, ThreadMessage, Voice
 from dialogue.voice.output_checks import find_problems
@@ -62,67 +59,37 @@ def sample(
     """Write a reply to the newest comment in the inbox, or to a built-in one. Holds no lock."""
     newest, made = _newest(agent), Sample()
     try:
-        _write(agent, newest, made, clock=clock, opened=opened)
+        if newest:
+            brief, context = briefs.reply_brief(newest, now=clock())
+            made.about, made.is_built_in = brief.comment or COMMENT, False
+        else:
+            brief, context = _built_in(agent), None
+        voice = opened(agent)
+        made.voice = voice.name
+        made.words = voice.write(brief, SampleRecorder(agent, made, clock=clock))
+        made.faults = find_problems(made.words, context) if context else []
     except (VoiceError, SurfaceError) as error:
         made.trouble = error.reason
-    _note(agent, made, by=by)
+    AuditEvent.objects.record(
+        "voice.tried", actor=by, subject=agent, why=made.trouble, voice=made.voice,
+        tokens=made.tokens_in + made.tokens_out, cost=made.cost_words, guessed=made.cost_is_guess,
+    )  # fmt: skip
     return made
 
 
-def _write(
-    agent: Agent,
-    newest: Notification | None,
-    made: Sample,
-    *,
-    clock: Clock,
-    opened: Callable[[Agent], Voice],
-) -> None:
-    brief, context = briefs.reply_brief(newest, now=clock()) if newest else (_built_in(agent), None)
-    made.about, made.is_built_in = brief.comment or COMMENT, newest is None
-    voice = opened(agent)
-    made.voice = voice.name
-    made.words = voice.write(brief, SampleRecorder(agent, made, clock=clock))
-    made.faults = find_problems(made.words, context) if context else []
-
-
 def _newest(agent: Agent) -> Notification | None:
-    rows = Notification.objects.filter(
-        agent=agent, message__kind=MessageKind.COMMENT, message__deleted_at=None
-    )
+    rows = Notification.objects.filter(agent=agent, message__kind=MessageKind.COMMENT)
+    rows = rows.filter(message__deleted_at=None)
     trusted = rows.exclude(message__spam_status__in=[SpamStatus.SPAM, SpamStatus.SUSPECT])
-    return (
-        trusted.select_related(
-            "presence__agent__settings", "presence__account__surface", "message__post"
-        )
-        .order_by("-id")
-        .first()
-    )
+    along = ("presence__agent__settings", "presence__account__surface", "message__post")
+    return trusted.select_related(*along).order_by("-id").first()
 
 
 def _built_in(agent: Agent) -> Brief:
     return Brief(
-        purpose="reply",
-        name=agent.name,
-        handle=agent.slug,
-        persona=agent.persona,
-        place=_("a sample"),
-        longest=agent.settings.longest_reply,
-        comment=COMMENT,
-        seed=agent.pk,
-    )
-
-
-def _note(agent: Agent, made: Sample, *, by: str) -> None:
-    AuditEvent.objects.record(
-        "voice.tried",
-        actor=by,
-        subject=agent,
-        why=made.trouble,
-        voice=made.voice,
-        tokens=made.tokens_in + made.tokens_out,
-        cost=made.cost_words,
-        guessed=made.cost_is_guess,
-    )
+        purpose="reply", name=agent.name, handle=agent.slug, persona=agent.persona,
+        place=_("a sample"), longest=agent.settings.longest_reply, comment=COMMENT, seed=agent.pk,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +146,6 @@ class SampleRecorder:
         self.made.tokens_out += ticket.tokens
         self.made.cost += ticket.money
         self.made.cost_is_guess = True
-
-
-# ── the books ─────────────────────────────────────────────────────────────
 
 
 @transaction.atomic

@@ -1,7 +1,5 @@
 """Page of an agent's voice: settings, models and API keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -13,11 +11,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from dialogue.agents.forms.settings import VoiceForm
-from dialogue.agents.models.agent import Agent
-from dialogue.dashboard.agent_page import agent_of, frame
+from dialogue.dashboard.agents import agent_of, frame
+from dialogue.models import Agent, ModelEndpoint
 from dialogue.voice import endpoints, samples
 from dialogue.voice.forms import BrainForm
-from dialogue.voice.models import ModelEndpoint
 from surfaces.errors import RuleBroken
 from surfaces.operators.permissions import admin_required
 from surfaces.settings.form_views import SettingsPage
@@ -32,14 +29,9 @@ PAGE = SettingsPage(
     name="dialogue:agent_voice",
     undo_name="dialogue:undo_change",
     key="slug",
-    context=lambda request, form: _context(request, form),
+    context=lambda request, form: frame(request, form.row.slug, "voice", form.row) | _models(form),
 )
-
-
 agent_voice, _undo = PAGE.views(agent_of)
-
-
-# ── the models ────────────────────────────────────────────────────────────
 
 
 @sensitive_post_parameters("key")
@@ -116,13 +108,6 @@ def try_voice(request: OperatorRequest, slug: str) -> HttpResponse:
     agent = agent_of(request, slug)
     made = samples.sample(agent, by=request.user.actor, clock=timezone.now)
     return PAGE.render(request, VoiceForm(agent), sample=made)
-
-
-# ── the page ──────────────────────────────────────────────────────────────
-
-
-def _context(request: OperatorRequest, form: VoiceForm) -> dict[str, Any]:
-    return frame(request, form.row.slug, "voice", form.row) | _models(form)
 
 
 def _models(form: VoiceForm, *, refused: BrainForm | None = None) -> dict[str, Any]:

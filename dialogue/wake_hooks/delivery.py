@@ -9,12 +9,10 @@ during a request. If a worker dies after its request, the lease expires and the 
 delivered again with the same id.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,15 +24,14 @@ from django.db.models.functions import Left
 from django.urls import reverse
 
 from dialogue.agents.models.agent import AgentLocation
-from dialogue.agents.models.presence import Presence
-from dialogue.inbox.models import Notification
+from dialogue.models import Notification, Presence, WakeAttempt, WakeEvent, WakeHook
 from dialogue.wake_hooks import payloads
-from dialogue.wake_hooks.models import HookKind, WakeAttempt, WakeEvent, WakeEventState, WakeHook
+from dialogue.wake_hooks.models import HookKind, WakeEventState
 from dialogue.wake_hooks.services import resend, send_test, set_hook
 from surfaces import crypto
 from surfaces.models import AuditEvent
 from surfaces.net import safe_urls, webhooks
-from surfaces.net.webhooks import CallResult, WebhookCall
+from surfaces.net.webhooks import CallResult
 from surfaces.pauses import services as pause_services
 from surfaces.text.reasons import reason
 
@@ -47,38 +44,17 @@ LEASE = timedelta(seconds=60)  # longer than the timeout of a request
 MOST_AT_ONCE = 1_000  # notifications per event; the rest follows in another
 # Waits after failed attempts, two days in all; after the last, the event failed.
 WAITS = [
-    timedelta(seconds=5),
-    timedelta(seconds=30),
-    timedelta(minutes=2),
-    timedelta(minutes=10),
-    timedelta(hours=1),
-    timedelta(hours=3),
-    timedelta(hours=6),
-    timedelta(hours=12),
-    timedelta(hours=24),
+    *(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600)),
+    *(timedelta(hours=hours) for hours in (1, 3, 6, 12, 24)),
 ]
 QUIET = timedelta(minutes=1)  # for the other events of a hook that does not respond
 
 
 @dataclass(slots=True)
 class WakeReport:
-    """Counts of one run, in events."""
-
     delivered: int = 0
     later: int = 0
     failed: int = 0
-
-    @property
-    def did(self) -> int:
-        return sum(asdict(self).values())
-
-    def count(self, state: WakeEventState) -> None:
-        self.delivered += state == WakeEventState.DELIVERED
-        self.later += state == WakeEventState.WAITING
-        self.failed += state == WakeEventState.FAILED
-
-
-# ── what is new ───────────────────────────────────────────────────────────
 
 
 def announce(*, now: datetime) -> int:
@@ -105,19 +81,14 @@ def _untold() -> QuerySet[Notification]:
 @transaction.atomic
 def _announce_to(pk: int, now: datetime) -> int:
     """One event per account with new comments. Concurrent workers create it once."""
-    hook = (
-        _awake()
-        .select_related("agent")
-        .select_for_update(of=("self",), skip_locked=True, no_key=True)
-        .filter(pk=pk)
-        .first()
-    )
+    rows = _awake().select_related("agent")
+    locked = rows.select_for_update(of=("self",), skip_locked=True, no_key=True)
+    hook = locked.filter(pk=pk).first()
     if hook is None:
         return 0
     news = Exists(_untold().filter(presence=OuterRef("pk")))
-    presences = list(
-        Presence.objects.live().filter(news, agent=hook.agent_id).select_related("account__surface")
-    )
+    live = Presence.objects.live().filter(news, agent=hook.agent_id)
+    presences = list(live.select_related("account__surface"))
     # Paused accounts follow when the pause ends.
     told = [one for one in presences if not pause_services.reasons(one.account, hook.agent.slug)]
     return sum(_tell(hook, presence, now) for presence in told)
@@ -129,53 +100,35 @@ def _tell(hook: WakeHook, presence: Presence, now: datetime) -> int:
     ids = list(untold.values_list("pk", flat=True)[:MOST_AT_ONCE])
     if not ids:
         return 0  # read a moment ago
-    account = presence.account
-    surface = account.surface
+    account, surface = presence.account, presence.account.surface
+    desk = settings.COLLOQUY_URL + reverse("surfaces:threads")
     body = payloads.new_items_event(
-        agent=hook.agent.slug,
-        account=account.name,
-        surface=surface.name,
-        kind=surface.kind,
-        items=_items(ids),
-        count=len(ids),
-        unread=_unread().filter(presence=presence).count(),
-        fetch={
-            "desk": settings.COLLOQUY_URL + reverse("surfaces:threads"),
-            "surface": surface.base_url or surface.traits.base_url,
-        },
-        now=now,
-    )
+        agent=hook.agent.slug, account=account.name, surface=surface.name, kind=surface.kind,
+        items=_items(ids), count=len(ids), unread=_unread().filter(presence=presence).count(),
+        fetch={"desk": desk, "surface": surface.base_url or surface.traits.base_url}, now=now,
+    )  # fmt: skip
     WakeEvent.objects.create(hook=hook, account=account, made_at=now, not_before=now, body=body)
     Notification.objects.filter(pk__in=ids).update(announced_at=now)
     return 1
 
 
 def _items(ids: list[int]) -> list[dict[str, Any]]:
-    """The first notifications, with shortened texts."""
     first = Notification.objects.filter(pk__in=ids).order_by("id")[: payloads.MOST_ITEMS]
-    wanted = first.annotate(words=Left("message__content", payloads.EXCERPT * 8)).values_list(
-        "pk", "kind", "message__author", "words", "message", "message__post", "message__url"
-    )
-    return [
-        payloads.item(
-            notification=pk,
-            kind=kind,
-            author=author or "",
-            words=words or "",
-            message=message,
-            thread=thread,
-            url=url or "",
-            page=_page_of(thread) if thread else "",
-        )
-        for pk, kind, author, words, message, thread, url in wanted
-    ]
-
-
-def _page_of(thread: int) -> str:
-    return settings.COLLOQUY_URL + reverse("surfaces:thread", args=[thread])
-
-
-# ── delivering ────────────────────────────────────────────────────────────
+    wanted = first.values_list(
+        "pk", "kind", "message__author", Left("message__content", payloads.EXCERPT * 8),
+        "message", "message__post", "message__url",
+    )  # fmt: skip
+    items = []
+    for pk, kind, author, words, message, thread, url in wanted:
+        site = settings.COLLOQUY_URL
+        page = site + reverse("surfaces:thread", args=[thread]) if thread else ""
+        items.append(
+            payloads.item(
+                notification=pk, kind=kind, author=author or "", words=words or "",
+                message=message, thread=thread, url=url or "", page=page,
+            )
+        )  # fmt: skip
+    return items
 
 
 def deliver_due(
@@ -191,8 +144,10 @@ def deliver_due(
         at, began = clock(), time.monotonic()
         heard = _call(event, transport=transport, resolve=resolve, now=at)
         took_ms = round((time.monotonic() - began) * 1_000)
-        if state := _record(event, heard, at=at, took_ms=took_ms, now=clock()):
-            told.count(state)
+        state = _record(event, heard, at=at, took_ms=took_ms, now=clock())
+        told.delivered += state == WakeEventState.DELIVERED
+        told.later += state == WakeEventState.WAITING
+        told.failed += state == WakeEventState.FAILED
     return told
 
 
@@ -217,34 +172,26 @@ def _call(
     now: datetime,
 ) -> CallResult:
     """Validate and pin the address, sign and send. Every error is a failed attempt."""
+    hook, key, private = event.hook, str(event.key), settings.WAKE_PRIVATE_ADDRESSES
     try:
-        pinned = safe_urls.check_url(
-            event.hook.url, resolve=resolve, allow_private=settings.WAKE_PRIVATE_ADDRESSES
-        )
+        pinned = safe_urls.check_url(hook.url, resolve=resolve, allow_private=private)
         way = transport or safe_urls.PinnedTransport(pinned, seconds=webhooks.SECONDS)
-        return webhooks.post(_written(event, pinned.url, now), transport=way, now=now)
+        if hook.kind == HookKind.OPENCLAW:
+            text = payloads.sentences(event.body)
+            call = webhooks.openclaw_call(pinned.url, text, key=key, token=hook.secret)
+        else:
+            secret = hook.secret
+            call = webhooks.signed_call(pinned.url, event.body, key=key, secret=secret, at=now)
+        return webhooks.post(call, transport=way, now=now)
     except safe_urls.UnsafeUrl as error:
         return CallResult(why=error.reason)
     except crypto.InvalidToken:
         return CallResult(why=reason("wake.secret_lost"))
     except Exception as error:  # noqa: BLE001 - its words may hold a header: not even logged
         kind = type(error).__name__
-        logger.error(
-            "webhook request failed with an internal error",
-            extra={"event_id": event.pk, "kind": kind},
-        )
+        facts = {"event_id": event.pk, "kind": kind}
+        logger.error("webhook request failed with an internal error", extra=facts)
         return CallResult(why=reason("wake.program_failed", kind=kind))
-
-
-def _written(event: WakeEvent, url: str, now: datetime) -> WebhookCall:
-    hook, key = event.hook, str(event.key)
-    if hook.kind == HookKind.OPENCLAW:
-        text = payloads.sentences(event.body)
-        return webhooks.openclaw_call(url, text, key=key, token=hook.secret)
-    return webhooks.signed_call(url, event.body, key=key, secret=hook.secret, at=now)
-
-
-# ── what came of it ───────────────────────────────────────────────────────
 
 
 @transaction.atomic
@@ -262,8 +209,14 @@ def _record(
     WakeAttempt.objects.create(
         event=event, at=at, status=heard.status, why=heard.why, took_ms=took_ms
     )
+    hook = event.hook
     if heard.status == webhooks.GONE:
-        _switch_off(event.hook, heard)
+        # Switch the hook off, unless its URL was changed meanwhile.
+        same = WakeHook.objects.filter(pk=hook.pk, url=hook.url, is_on=True)
+        if same.update(is_on=False):
+            AuditEvent.objects.record(
+                "wake.gone", actor="system", subject=hook.agent, why=heard.why
+            )
     elif heard.is_overwhelmed:
         _keep_quiet(event, heard.wait or QUIET, now)
     return state
@@ -278,13 +231,6 @@ def _outcome(
         return WakeEventState.FAILED, {}
     wait = max(WAITS[event.tries - 1], heard.wait or timedelta())
     return WakeEventState.WAITING, {"not_before": now + wait}
-
-
-def _switch_off(hook: WakeHook, heard: CallResult) -> None:
-    """Switch the hook off after status 410, unless its URL was changed meanwhile."""
-    same = WakeHook.objects.filter(pk=hook.pk, url=hook.url, is_on=True)
-    if same.update(is_on=False):
-        AuditEvent.objects.record("wake.gone", actor="system", subject=hook.agent, why=heard.why)
 
 
 def _keep_quiet(event: WakeEvent, length: timedelta, now: datetime) -> None:

@@ -1,7 +1,5 @@
 """Form of a webhook."""
 
-from __future__ import annotations
-
 from django import forms
 from django.utils.translation import gettext_lazy as _lazy
 

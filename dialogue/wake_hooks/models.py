@@ -5,14 +5,12 @@ waiting ──> delivered
    └──> failed (after the last attempt) ──resend──> waiting
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.models.agent import Agent
@@ -42,9 +40,7 @@ class WakeHook(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                name="wake_hook_kind_is_known", condition=Q(kind__in=HookKind.values)
-            ),
+            CheckConstraint(name="wake_hook_kind_is_known", condition=Q(kind__in=HookKind.values))
         ]
 
     def __str__(self) -> str:
@@ -81,17 +77,15 @@ class WakeEvent(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(
+            CheckConstraint(
                 name="wake_event_state_is_known", condition=Q(state__in=WakeEventState.values)
-            ),
+            )
         ]
         indexes = [
             # For `due`.
-            models.Index(
-                name="wake_event_due", fields=["not_before"], condition=Q(state="waiting")
-            ),
+            Index(name="wake_event_due", fields=["not_before"], condition=Q(state="waiting")),
             # For the delivery log of one hook.
-            models.Index(name="wake_event_log", fields=["hook", "-id"]),
+            Index(name="wake_event_log", fields=["hook", "-id"]),
         ]
 
     def __str__(self) -> str:
@@ -99,8 +93,6 @@ class WakeEvent(models.Model):
 
 
 class WakeAttempt(models.Model):
-    """One delivery attempt."""
-
     event = models.ForeignKey(WakeEvent, models.CASCADE, related_name="log")
     at = models.DateTimeField()
     status = models.PositiveSmallIntegerField(null=True, blank=True)  # None: no response

@@ -3,8 +3,6 @@
 Text by other people is shortened, put on one line and quoted. It cannot contain the quotes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -43,20 +41,14 @@ def new_items_event(
 ) -> dict[str, Any]:
     """Body of an event about new comments. `count`: in this event; `unread`: in total."""
     data = {
-        "marker": marker(kind),
-        "agent": agent,
-        "account": account,
-        "surface": surface,
+        "marker": marker(kind), "agent": agent, "account": account, "surface": surface,
         "new": [dict(item) for item in items[:MOST_ITEMS]],
-        "count": count,
-        "unread": unread,
-        "fetch": dict(fetch),
-    }
+        "count": count, "unread": unread, "fetch": dict(fetch),
+    }  # fmt: skip
     return {"type": "agent.reply_check", "timestamp": now.isoformat(), "data": data}
 
 
 def test_event(*, agent: str, now: datetime) -> dict[str, Any]:
-    """Body of a test event."""
     data = {"marker": marker(""), "agent": agent, "is_test": True, "new": [], "count": 0}
     return {"type": "agent.test", "timestamp": now.isoformat(), "data": data}
 
@@ -95,7 +87,9 @@ def sentences(body: Mapping[str, Any]) -> str:
     room = LONGEST_TEXT - len(lines[0]) - 1_500  # for what follows the items
     shown = 0
     for place, one in enumerate(data["new"], start=1):
-        line = f"{place}. {_line(one)}"
+        said = f"{one_line(one['kind'], 40)} by {_marked(one['author'])}"
+        links = [link for link in (one["url"], one["page"]) if link]
+        line = " ".join([f"{place}. {said}: {_marked(one['excerpt'])}", *links])
         if (room := room - len(line) - 1) < 0:
             break
         lines.append(line)
@@ -104,12 +98,6 @@ def sentences(body: Mapping[str, Any]) -> str:
         lines.append(f"And {rest:,} more.")
     lines += [f"{name.capitalize()}: {link}" for name, link in data["fetch"].items() if link]
     return "\n".join(lines)
-
-
-def _line(one: Mapping[str, Any]) -> str:
-    links = [link for link in (one["url"], one["page"]) if link]
-    said = f"{one_line(one['kind'], 40)} by {_marked(one['author'])}: {_marked(one['excerpt'])}"
-    return " ".join([said, *links])
 
 
 def _marked(words: str) -> str:

@@ -3,8 +3,6 @@
 Secrets are write-only, except a generated one, which is returned once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -36,36 +34,23 @@ def set_hook(
 ) -> HookResult:
     """Store the URL, or raise `BadInput`. Without a secret, keep the old one or generate one."""
     if kind not in HookKind.values:
-        raise BadInput(
-            _lazy("%(kind)s is no way to wake. Choose one of %(value)s."),
-            kind=repr(kind),
-            value=", ".join(HookKind.values),
-        )
+        message = _lazy("%(kind)s is no way to wake. Choose one of %(value)s.")
+        raise BadInput(message, kind=repr(kind), value=", ".join(HookKind.values))
     Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)  # one at a time
     old = WakeHook.objects.filter(agent=agent).first()
-    address = _address(kind, url)
+    parts = safe_urls.well_formed(url.strip(), allow_private=settings.WAKE_PRIVATE_ADDRESSES)
+    address = str(webhooks.openclaw_url(parts) if kind == HookKind.OPENCLAW else parts)
+    safe_urls.check_length(address)  # in ASCII it may be longer than as typed
     kept, made = _secret(kind, secret, old, address)
     facts: dict[str, object] = {"kind": kind, "url": address, "is_on": is_on}
     if kept:
         facts["sealed_secret"] = crypto.encrypt(kept)
     hook, _ = WakeHook.objects.update_or_create(agent=agent, defaults=facts)
     AuditEvent.objects.record(
-        "wake.set",
-        actor=by,
-        subject=agent,
-        kind=kind,
-        to=safe_urls.origin_of(address),
-        is_on=is_on,
-        signed_with="a new secret" if kept else "the same secret",
-    )
+        "wake.set", actor=by, subject=agent, kind=kind, to=safe_urls.origin_of(address),
+        is_on=is_on, signed_with="a new secret" if kept else "the same secret",
+    )  # fmt: skip
     return HookResult(hook, webhooks.PREFIX + made if made else "")
-
-
-def _address(kind: str, url: str) -> str:
-    parts = safe_urls.well_formed(url.strip(), allow_private=settings.WAKE_PRIVATE_ADDRESSES)
-    address = str(webhooks.openclaw_url(parts) if kind == HookKind.OPENCLAW else parts)
-    safe_urls.check_length(address)  # in ASCII it may be longer than as typed
-    return address
 
 
 def _secret(kind: str, given: str, old: WakeHook | None, address: str) -> tuple[str, str]:
@@ -87,7 +72,6 @@ def _secret(kind: str, given: str, old: WakeHook | None, address: str) -> tuple[
 
 @transaction.atomic
 def send_test(hook: WakeHook, *, by: str, now: datetime) -> WakeEvent:
-    """Queue a test event."""
     _check_on(hook)
     body = payloads.test_event(agent=hook.agent.slug, now=now)
     event = WakeEvent.objects.create(hook=hook, made_at=now, not_before=now, body=body)
@@ -102,12 +86,10 @@ def resend(event: WakeEvent, *, by: str, now: datetime) -> None:
     fresh = {"state": WakeEventState.WAITING, "tries": 0, "not_before": now, "delivered_at": None}
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     if not WakeEvent.objects.filter(free, pk=event.pk).update(lease_until=None, why="", **fresh):
-        raise StaleState(
-            _lazy("It is being delivered at this moment. Look again in a few seconds.")
-        )
-    AuditEvent.objects.record(
-        "wake.resent", actor=by, subject=event.hook.agent, event=str(event.key)
-    )
+        message = _lazy("It is being delivered at this moment. Look again in a few seconds.")
+        raise StaleState(message)
+    agent, key = event.hook.agent, str(event.key)
+    AuditEvent.objects.record("wake.resent", actor=by, subject=agent, event=key)
 
 
 def _check_on(hook: WakeHook) -> None:

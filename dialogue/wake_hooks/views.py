@@ -1,8 +1,7 @@
 """Page of an external agent's webhook: URL, test, and delivery log."""
 
-from __future__ import annotations
-
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import BooleanField, ExpressionWrapper, Prefetch, Q, QuerySet
@@ -15,16 +14,10 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dialogue.agents.models.agent import Agent
-from dialogue.dashboard.agent_page import agent_of, frame
+from dialogue.dashboard.agents import agent_of, frame
 from dialogue.wake_hooks import delivery as wake_hook_delivery
 from dialogue.wake_hooks.forms import HookForm
-from dialogue.wake_hooks.models import (
-    WakeAttempt,
-    WakeEvent,
-    WakeEventQuerySet,
-    WakeEventState,
-    WakeHook,
-)
+from dialogue.wake_hooks.models import WakeAttempt, WakeEvent, WakeEventState, WakeHook
 from surfaces.audit.models import name_of
 from surfaces.errors import RuleBroken
 from surfaces.models import AuditEvent
@@ -61,10 +54,9 @@ def set_hook(request: OperatorRequest, slug: str) -> HttpResponse:
     agent, form = agent_of(request, slug), HookForm(request.POST)
     if not form.is_valid():
         return _page(request, slug, form=form, status=422)
+    given, by = form.cleaned_data, request.user.actor
     try:
-        hooked = wake_hook_delivery.set_hook(
-            agent, **form.cleaned_data, by=request.user.actor, now=timezone.now()
-        )
+        hooked = wake_hook_delivery.set_hook(agent, **given, by=by, now=timezone.now())
     except RuleBroken as error:
         form.add_error(None, str(error))
         return _page(request, slug, form=form, status=422)
@@ -73,7 +65,7 @@ def set_hook(request: OperatorRequest, slug: str) -> HttpResponse:
         origin = safe_urls.origin_of(hooked.hook.url)
         toasts.show_toast(request, words % {"agent": agent, "origin_of": origin})
         return redirect("dialogue:wake", slug)
-    return _page(request, slug, secret=hooked.new_secret)
+    return _page(request, slug, new_secret=hooked.new_secret)
 
 
 @require_POST
@@ -98,35 +90,21 @@ def resend(request: OperatorRequest, slug: str, pk: int) -> HttpResponse:
     return _row(request, slug, pk, oob=True) if request.htmx else redirect("dialogue:wake", slug)
 
 
-# ── what the page shows ───────────────────────────────────────────────────
-
-
-def _form_of(hook: WakeHook | None) -> HookForm:
-    kept = {"kind": hook.kind, "url": hook.url, "is_on": hook.is_on} if hook else None
-    return HookForm(initial=kept)
-
-
-def _page(
-    request: OperatorRequest,
-    slug: str,
-    *,
-    form: HookForm | None = None,
-    secret: str = "",
-    status: int = 200,
-) -> HttpResponse:
+def _page(request: OperatorRequest, slug: str, status: int = 200, **more: Any) -> HttpResponse:
     shown = frame(request, slug, "webhook")
     agent = shown["agent"]
     hook = WakeHook.objects.filter(agent=agent).first()
+    kept = {"kind": hook.kind, "url": hook.url, "is_on": hook.is_on} if hook else None
     shown |= {
         "hook": hook,
         "origin": safe_urls.origin_of(hook.url) if hook else "",
-        "form": form or _form_of(hook),
-        "new_secret": secret,
+        "form": HookForm(initial=kept),
         "page": paginate(_shown(agent, request.user.reach), request.GET, size=SIZE),
         "allows_private": settings.WAKE_PRIVATE_ADDRESSES,
         "tries": len(wake_hook_delivery.WAITS) + 1,
         "lines": AuditEvent.objects.about(agent).filter(action__startswith="wake.")[:LINES],
         "ledger_name": name_of(agent),
+        **more,
     }
     return render(request, "dialogue/wake_hooks/wake_hook.html", shown, status=status)
 
@@ -138,7 +116,7 @@ def _row(request: OperatorRequest, slug: str, pk: int, *, oob: bool = False) -> 
     return render(request, "dialogue/wake_hooks/_event.html", shown)
 
 
-def _within(events: WakeEventQuerySet, reach: Scope) -> WakeEventQuerySet:
+def _within(events: QuerySet[WakeEvent], reach: Scope) -> QuerySet[WakeEvent]:
     """Limit events to visible accounts; tests have none."""
     if reach.accounts is None:
         return events
@@ -150,11 +128,10 @@ def _shown(agent: Agent, reach: Scope) -> QuerySet[WakeEvent]:
     now = timezone.now()
     moves = Q(state=WakeEventState.WAITING, hook__is_on=True)
     moves &= Q(not_before__gt=now - WATCHED, not_before__lt=now + SOON)
-    tries = Prefetch(
-        "log", queryset=WakeAttempt.objects.order_by("-id")[:TRIES], to_attr="last_tries"
-    )
-    events = WakeEvent.objects.filter(hook__agent=agent).select_related("account", "hook")
-    events = _within(events, reach)
+    latest = WakeAttempt.objects.order_by("-id")[:TRIES]
+    tries = Prefetch("log", queryset=latest, to_attr="last_tries")
+    events = _within(WakeEvent.objects.filter(hook__agent=agent), reach)
     heavy = ["account__sealed_credential", "account__cursor", "hook__sealed_secret"]
     fresh = ExpressionWrapper(moves, output_field=BooleanField())
-    return events.annotate(moves=fresh).defer(*heavy).prefetch_related(tries)
+    rows = events.select_related("account", "hook").annotate(moves=fresh)
+    return rows.defer(*heavy).prefetch_related(tries)

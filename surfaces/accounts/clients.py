@@ -1,7 +1,5 @@
 """Open the adapter of an account with its credential, rate limits and HTTP client."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeVar
@@ -31,6 +29,8 @@ def access_to(
     surface, token = account.surface, account.credential
     if transport is None and surface.kind == "hub" and not surface.base_url:
         transport = HubTransport()
+    credential = credential_holder(surface.kind, token)
+    address = address_holder(surface.base_url or surface.traits.base_url)
     return Access(
         token=token,
         base_url=surface.base_url,
@@ -38,11 +38,7 @@ def access_to(
         remote_id=account.remote_id,
         dialect=surface.dialect,
         meter=SharedMeter(
-            surface.budgets,
-            credential=credential_holder(surface.kind, token),
-            address=address_holder(surface.base_url or surface.traits.base_url),
-            sends=sends,
-            clock=clock,
+            surface.budgets, credential=credential, address=address, sends=sends, clock=clock
         ),
         transport=transport,
         clock=clock,

@@ -1,15 +1,12 @@
 """The settings of an account and of a surface: labels and help."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms
-from django.db.models import Model
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from surfaces.accounts.models.account import Account, ReplyMode
+from surfaces.accounts.models.account import Account
 from surfaces.accounts.models.surface import Surface
 from surfaces.accounts.settings import LIMIT, documented_rates
 from surfaces.settings.base_form import SettingsForm
@@ -55,22 +52,18 @@ class SurfaceForm(SettingsForm):
     def __init__(self, row: Surface, data: Any = None) -> None:
         self.documented = documented_rates(row)
         surface = (*SURFACE, DIALECT) if len(row.traits.dialects) > 1 else SURFACE
-        self.sections = (Section("surface", _lazy("Surface"), surface), *self._limits(row))
+        self.sections = (Section("surface", _lazy("Surface"), surface),)
+        if limits := tuple(self._limit(name) for name in values_of(row) if name.startswith(LIMIT)):
+            note = _lazy("maximum, counted for each account")
+            self.sections += (Section("limits", _lazy("Rate limits"), limits, note),)
         super().__init__(row, data)
-
-    def _limits(self, row: Model) -> list[Section]:
-        names = [name for name in values_of(row) if name.startswith(LIMIT)]
-        fields = tuple(self._limit(name) for name in names)
-        note = _lazy("maximum, counted for each account")
-        return [Section("limits", _lazy("Rate limits"), fields, note)] if fields else []
 
     def _limit(self, name: str) -> SettingField:
         bucket = name.removeprefix(LIMIT)
         label = BUCKETS.get(bucket, bucket.replace("_", " ").capitalize())
-        documented = _lazy("Empty: the documented limit."), _lazy("Empty: no limit of ours.")
-        return SettingField(
-            name, label, documented[name not in self.documented], _lazy("requests/seconds")
-        )
+        usual, none = _lazy("Empty: the documented limit."), _lazy("Empty: no limit of ours.")
+        text = usual if name in self.documented else none
+        return SettingField(name, label, text, _lazy("requests/seconds"))
 
     def form_field(self, setting: SettingField) -> forms.Field:
         if setting.name.startswith(LIMIT):
@@ -92,28 +85,3 @@ class SurfaceForm(SettingsForm):
         if name == "dialect":
             return ""  # the name of its first choice says it
         return super().default_text(name)
-
-
-def minutes() -> forms.IntegerField:
-    return forms.IntegerField(
-        label=_lazy("Poll interval"),
-        min_value=1,
-        max_value=1440,
-        initial=5,
-        help_text=_lazy("How often the watcher looks for what is new."),
-        error_messages={
-            "min_value": _lazy("Enter 1 to 1440 minutes."),
-            "max_value": _lazy("Enter 1 to 1440 minutes; 1440 is once a day."),
-            "invalid": _lazy("Enter a whole number of minutes, 1 to 1440."),
-        },
-        widget=forms.NumberInput(attrs={"class": "input n"}),
-    )
-
-
-def modes() -> forms.ChoiceField:
-    return forms.ChoiceField(
-        label=_lazy("Mode"),
-        choices=ReplyMode.choices,
-        initial=ReplyMode.REVIEW,
-        widget=forms.RadioSelect,
-    )

@@ -1,7 +1,5 @@
 """Read how much of each rate limit an account has left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,11 +49,10 @@ def rate_limit_usage(accounts: Iterable[Account], *, now: datetime) -> dict[int,
     """By account id; in one query. An account whose credential cannot be read has none."""
     holders = {account.pk: _holders(account) for account in accounts}
     wanted = {holder for pairs in holders.values() for _, holder in pairs}
-    rows = {
-        (row.holder, row.bucket): row for row in RateLimitWindow.objects.filter(holder__in=wanted)
-    }
+    windows = RateLimitWindow.objects.filter(holder__in=wanted)
+    rows = {(row.holder, row.bucket): row for row in windows}
     return {
-        pk: [_left(limit, rows.get((holder, limit.bucket)), now) for limit, holder in pairs]
+        pk: [_usage(limit, rows.get((holder, limit.bucket)), now) for limit, holder in pairs]
         for pk, pairs in holders.items()
     }
 
@@ -70,14 +67,14 @@ def _holders(account: Account) -> list[tuple[RateLimit, str]]:
     return [(limit, address if limit.by_address else credential) for limit in surface.budgets]
 
 
-def _left(limit: RateLimit, row: RateLimitWindow | None, now: datetime) -> Usage:
+def _usage(limit: RateLimit, row: RateLimitWindow | None, now: datetime) -> Usage:
     is_open = row is not None and row.window_ends_at > now
-    blocked = row.blocked_until if row and row.blocked_until and row.blocked_until > now else None
+    is_blocked = row is not None and row.blocked_until is not None and row.blocked_until > now
     return Usage(
         bucket=limit.bucket,
         most=limit.most,
         used=row.used if row and is_open else 0,
         per=limit.per,
         resets_at=row.window_ends_at if row and is_open else None,
-        blocked_until=blocked,
+        blocked_until=row.blocked_until if row and is_blocked else None,
     )

@@ -4,8 +4,6 @@ Every bucket is one row, changed in one statement. Reading leaves a part of each
 delivery, which has priority.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -65,10 +63,8 @@ class SharedMeter:
         clock: Callable[[], datetime],
     ) -> None:
         self._limits: Mapping[str, RateLimit] = {limit.bucket: limit for limit in limits}
-        self._credential = credential
-        self._address = address
-        self._sends = sends
-        self._clock = clock
+        self._credential, self._address = credential, address
+        self._sends, self._clock = sends, clock
         self.requests = 0
 
     def take(self, *buckets: str) -> None:
@@ -96,11 +92,11 @@ class SharedMeter:
             ]
         if blocked:
             until, bucket = max(blocked)
-            raise Limited(
-                reason("account.asked_to_wait", bucket=bucket), wait=until - now, asked=False
-            )
+            why = reason("account.asked_to_wait", bucket=bucket)
+            raise Limited(why, wait=until - now, asked=False)
 
     def _take_one(self, cursor: CursorWrapper, limit: RateLimit, now: datetime) -> None:
+        most = limit.most
         facts: dict[str, Any] = {
             "holder": self._holder(limit),
             "bucket": limit.bucket,
@@ -108,7 +104,7 @@ class SharedMeter:
             "ends": now + limit.per,
             # A window that ends later was written with a wrong clock.
             "latest": now + limit.per + CLOCKS_DIFFER,
-            "most": limit.most if self._sends else _for_reading(limit.most),
+            "most": limit.most if self._sends else max(1, most - most // KEPT_FOR_SENDING),
         }
         cursor.execute(TAKE, facts)
         if cursor.fetchone():
@@ -125,12 +121,11 @@ class SharedMeter:
             return
         limit = limit or RateLimit(bucket, ENDLESS, DAY)
         now = self._clock()
-        used = 0 if left is None else max(0, limit.most - left)
         facts: dict[str, Any] = {
             "holder": self._holder(limit),
             "bucket": bucket,
             "now": now,
-            "used": used,
+            "used": 0 if left is None else max(0, limit.most - left),
             "ends": now + limit.per,
             "blocked": now + wait if wait else None,
         }
@@ -139,10 +134,6 @@ class SharedMeter:
 
     def _holder(self, limit: RateLimit) -> str:
         return self._address if limit.by_address else self._credential
-
-
-def _for_reading(most: int) -> int:
-    return max(1, most - most // KEPT_FOR_SENDING)
 
 
 def credential_holder(kind: str, token: str) -> str:

@@ -1,7 +1,5 @@
 """What operators do with an account or a surface: poll now, clear an error, switch."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 
@@ -22,10 +20,8 @@ def watch_now(account: Account, *, by: str, now: datetime) -> None:
     if not (account.is_on and account.surface.is_on):
         raise NotAllowed(_("%(name)s is disabled. Enable it first."), name=account)
     if account.state == AccountState.AUTH_FAILED:
-        raise NotAllowed(
-            _("The service rejects the credential of %(name)s. Enter a new one first."),
-            name=account,
-        )
+        message = _("The service rejects the credential of %(name)s. Enter a new one first.")
+        raise NotAllowed(message, name=account)
     Account.objects.filter(pk=account.pk).update(next_watch_at=now)
     AuditEvent.objects.record("account.watch_asked", actor=by, subject=account)
 
@@ -58,7 +54,6 @@ def stop_account(account: Account, error: SurfaceError, *, now: datetime) -> Non
     """Record an auth failure, suspension or payment error, which stops writing."""
     state = AccountState.AUTH_FAILED if isinstance(error, AuthFailed) else AccountState.SUSPENDED
     until = error.until if isinstance(error, Suspended) else None
-    if account.becomes(state, now=now, why=error.reason, until=until):
-        AuditEvent.objects.record(
-            f"account.{state}", actor="colloquy", subject=account, why=error.reason
-        )
+    why = error.reason
+    if account.becomes(state, now=now, why=why, until=until):
+        AuditEvent.objects.record(f"account.{state}", actor="colloquy", subject=account, why=why)

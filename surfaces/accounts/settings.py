@@ -1,7 +1,5 @@
 """What can be set of an account and of a surface."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -11,13 +9,13 @@ from django.utils.translation import gettext as _
 from surfaces.accounts.models.account import Account
 from surfaces.accounts.models.surface import Surface
 from surfaces.settings.changes import Values
-from surfaces.settings.services import SettingsSpec, register
+from surfaces.settings.services import SettingsSpec
 
 LIMIT = "limit_"  # and the bucket: [requests, seconds], or None as the service documents it
 
 
-@register(Account)
 class AccountSpec(SettingsSpec[Account]):
+    model = Account
     action = "account.changed"
     fields = ("mode", "every", "is_on")
 
@@ -26,10 +24,10 @@ class AccountSpec(SettingsSpec[Account]):
         super().write(row, {**new, **soon}, by=by, now=now)
 
 
-@register(Surface)
 class SurfaceSpec(SettingsSpec[Surface]):
     """Besides its columns, one setting for each rate limit."""
 
+    model = Surface
     action = "surface.changed"
     fields = ("name", "is_on", "dialect")
 

@@ -1,7 +1,5 @@
 """All readers by kind. A new surface needs its package, an entry here and in `writers`."""
 
-from __future__ import annotations
-
 from surfaces.adapters.base import Reader
 from surfaces.adapters.hub import Hub
 from surfaces.adapters.moltbook import Moltbook

@@ -4,8 +4,6 @@ An adapter knows HTTP and the API of one service, but no database rows and no po
 and writing are two classes in two modules, so code with a `Reader` cannot write.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,37 +12,13 @@ from typing import Any, ClassVar
 
 import httpx
 
+from surfaces.adapters import types
 from surfaces.adapters.limits import Meter, RateLimit, Unmetered
-from surfaces.adapters.types import (
-    Challenge,
-    Identity,
-    ItemKind,
-    ItemPage,
-    KnownThread,
-    Look,
-    News,
-    SentItem,
-    ThreadItems,
-    Verified,
-)
 from surfaces.errors import Refused
-
-# ── budgets ───────────────────────────────────────────────────────────────
-
-
-# ── what is read ──────────────────────────────────────────────────────────
-
-
-# ── what is written ───────────────────────────────────────────────────────
-
-
-# ── the contract ──────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Access:
-    """What an adapter needs to act as one account."""
-
     token: str
     base_url: str = ""  # "" = the service's own
     handle: str = ""
@@ -68,19 +42,15 @@ class Traits:
     dialects: tuple[str, ...] = ("",)
     limits: tuple[RateLimit, ...] = ()
     max_depth: int | None = None  # deepest level a reply may have; roots are 0
-    can_delete: frozenset[ItemKind] = frozenset()
+    can_delete: frozenset[types.ItemKind] = frozenset()
     needs_token: bool = True
-    takes_idempotency_key: bool = False
 
     def length(self, text: str) -> int:
-        """The length of `text` as this service counts it."""
         return len(text)
 
 
-class Reader(ABC):
-    """Reads from a service. `close()` closes its connections."""
-
-    traits: ClassVar[Traits]
+class Adapter(ABC):
+    """Acts as one account. `close()` closes its connections."""
 
     def __init__(self, access: Access) -> None:
         self.access = access
@@ -88,53 +58,51 @@ class Reader(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
-    @abstractmethod
-    def who_am_i(self) -> Identity: ...
+
+class Reader(Adapter):
+    traits: ClassVar[Traits]
 
     @abstractmethod
-    def news(self, known: Mapping[str, KnownThread], cursor: dict[str, Any]) -> News:
+    def who_am_i(self) -> types.Identity: ...
+
+    @abstractmethod
+    def news(self, known: Mapping[str, types.KnownThread], cursor: dict[str, Any]) -> types.News:
         """Find the threads with news, in as few requests as possible."""
 
     @abstractmethod
-    def thread(self, post_id: str, *, count: int | None = None) -> ThreadItems:
+    def thread(self, post_id: str, *, count: int | None = None) -> types.ThreadItems:
         """Read one thread. `count`: the number of comments the service just reported, if any;
         then the post need not be fetched, and `root` may be None.
         """
 
     @abstractmethod
-    def history(self, cursor: str | None) -> ItemPage:
+    def history(self, cursor: str | None) -> types.ItemPage:
         """One page of our own posts."""
 
     @abstractmethod
     def find_own_reply(
         self, *, post_id: str, parent_id: str | None, text: str, since: datetime
-    ) -> Look:
+    ) -> types.Look:
         """Search for our `text` under `parent_id` (None: under the post)."""
 
     @abstractmethod
-    def find_own_post(self, *, title: str, text: str, since: datetime) -> Look: ...
+    def find_own_post(self, *, title: str, text: str, since: datetime) -> types.Look: ...
 
 
-class Writer(ABC):
+class Writer(Adapter):
     """Writes to a service. Only `surfaces.delivery.sender` may use it."""
 
-    def __init__(self, access: Access) -> None:
-        self.access = access
-
     @abstractmethod
-    def close(self) -> None: ...
-
-    @abstractmethod
-    def reply(self, *, post_id: str, parent_id: str | None, text: str, key: str) -> SentItem:
+    def reply(self, *, post_id: str, parent_id: str | None, text: str, key: str) -> types.SentItem:
         """Reply to `parent_id`, or to the post. `key` is the idempotency key."""
 
     @abstractmethod
-    def create_post(self, *, title: str, text: str, community: str, key: str) -> SentItem: ...
+    def create_post(self, *, title: str, text: str, community: str, key: str) -> types.SentItem: ...
 
-    def answer_challenge(self, challenge: Challenge) -> Verified:
+    def answer_challenge(self, challenge: types.Challenge) -> types.Verified:
         """Solve and answer a challenge. Raise `Refused` if it cannot be solved."""
         raise Refused("service.no_challenges")
 
-    def delete(self, *, kind: ItemKind, remote_id: str) -> None:
+    def delete(self, *, kind: types.ItemKind, remote_id: str) -> None:
         """Delete what we wrote. If it is already deleted, that is a success."""
         raise Refused("service.cannot_delete")

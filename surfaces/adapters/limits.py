@@ -1,7 +1,5 @@
 """Rate limits as adapters see them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -27,11 +25,5 @@ class Meter(Protocol):
         """Store what the service reported: `left` requests, or a `wait`."""
 
 
-class Unmetered:
+class Unmetered(Meter):
     """A limiter without limits: for tests, and for surfaces without limits."""
-
-    def take(self, *buckets: str) -> None:
-        return None
-
-    def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
-        return None

@@ -1,10 +1,11 @@
 """Validate JSON of other services, field by field."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Any
+
+from surfaces.adapters.types import Malformed, Skipped
+from surfaces.text.reasons import reason_of
 
 LONGEST_TEXT = 100_000  # characters kept of one text
 DEEPEST_JSON = 12
@@ -15,8 +16,8 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-class Malformed(ValueError):
-    """An item without a required field. The message names it."""
+def skipped_item(raw: object, error: Malformed) -> Skipped:
+    return Skipped(clean_id(raw.get("id")) if isinstance(raw, dict) else "", reason_of(error))
 
 
 def clean_text(value: object, *, most: int = LONGEST_TEXT) -> str:
@@ -40,13 +41,11 @@ def clean_json(value: Any, *, depth: int = 0) -> Any:
     """Return a copy that fits jsonb: storable text, no NaN, bounded in depth."""
     if depth > DEEPEST_JSON:
         return "…"
+    depth += 1
     if isinstance(value, dict):
-        return {
-            clean_text(str(key), most=200): clean_json(inner, depth=depth + 1)
-            for key, inner in value.items()
-        }
+        return {clean_text(str(k), most=200): clean_json(v, depth=depth) for k, v in value.items()}
     if isinstance(value, list):
-        return [clean_json(inner, depth=depth + 1) for inner in value[:1000]]
+        return [clean_json(inner, depth=depth) for inner in value[:1000]]
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float) and (value != value or abs(value) == float("inf")):
@@ -65,31 +64,18 @@ def clean_count(value: object) -> int | None:
 
 def parse_time(value: object) -> datetime | None:
     """Read a moment in any of the forms services send; None if it is none of them.
-
-    ISO 8601 with Z, offsets of two or four digits, a blank for the T,
-    microseconds or none, and seconds or milliseconds since 1970.
+    ISO 8601 with Z, offsets of two or four digits, a blank for the T, microseconds or none, and
+    seconds or milliseconds since 1970.
     """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return _from_epoch(value)
-    if not isinstance(value, str) or len(value) > 64:
-        return None
     try:
-        moment = datetime.fromisoformat(value.strip())
-    except ValueError:
+        if isinstance(value, str) and len(value) <= 64:
+            moment = datetime.fromisoformat(value.strip())
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        elif isinstance(value, int | float) and value is not True and 0 < value < 1e14:
+            # Compared before it is divided: not every int fits a float.
+            moment = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+        else:
+            return None
+    except (ValueError, OverflowError):
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    try:
-        moment = moment.astimezone(UTC)
-    except OverflowError:
-        return None
-    return moment if EARLIEST <= moment <= LATEST else None
-
-
-def _from_epoch(seconds: float) -> datetime | None:
-    if not 0 < seconds < 1e14:  # compared first: not every int fits a float
-        return None
-    seconds = seconds / 1000 if seconds > 1e11 else seconds
-    moment = datetime.fromtimestamp(seconds, UTC)
     return moment if EARLIEST <= moment <= LATEST else None

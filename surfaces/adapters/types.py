@@ -1,7 +1,5 @@
 """Result types of adapters: items, threads, news, and results of writing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,18 +16,13 @@ class ItemKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """Our identity on the service."""
-
     remote_id: str
     handle: str
-    display_name: str = ""
     note: str = ""  # e.g. "not claimed yet": shown to operators
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One post or comment, with text cleaned for storage."""
-
     remote_id: str
     kind: ItemKind
     post_id: str  # remote id of the root post; a post names itself
@@ -49,10 +42,12 @@ class Item:
     raw: dict[str, Any] = field(default_factory=dict)  # as sent, without nested replies
 
 
+class Malformed(ValueError):
+    """An item without a required field. The message names it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An unusable item and why; it is skipped."""
-
     remote_id: str
     why: str | StoredReason
 
@@ -60,7 +55,6 @@ class Skipped:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadItems:
     """A post with its comments, parents before children.
-
     `is_complete` false: missing comments may still exist.
     `root` None with `is_gone` true: the post does not exist.
     """
@@ -74,8 +68,6 @@ class ThreadItems:
 
 @dataclass(frozen=True, slots=True)
 class KnownThread:
-    """Stored facts of a watched post."""
-
     comment_count: int | None  # the service's own count when we last read the thread
     read_at: datetime | None
 
@@ -97,7 +89,6 @@ class News:
     unheard: tuple[str, ...] = ()
     cursor: dict[str, Any] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
-    community_note: str = ""  # e.g. an announcement: shown to operators only
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,8 +122,6 @@ class SentItem:
 
 
 class Verified(Enum):
-    """Result of an answered challenge."""
-
     YES = "service.answer_taken"
     WRONG = "service.answer_wrong"
     EXPIRED = "service.challenge_expired"
@@ -141,8 +130,6 @@ class Verified(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundItem:
-    """Our text was found."""
-
     item: Item
 
 

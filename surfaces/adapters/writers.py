@@ -1,7 +1,5 @@
 """All writers by kind. Only `surfaces.delivery.sender` may import this module."""
 
-from __future__ import annotations
-
 from surfaces.adapters.base import Writer
 from surfaces.adapters.hub.writer import HubWriter
 from surfaces.adapters.moltbook.writer import MoltbookWriter

@@ -1,7 +1,4 @@
-"""The audit log: who did what to which row, and when. Rows are only ever added.
-
-A trigger refuses UPDATE, DELETE and TRUNCATE (migration `0002_triggers`).
-"""
+"""The audit log: who did what to which row. A trigger refuses UPDATE, DELETE and TRUNCATE."""
 
 from __future__ import annotations
 
@@ -26,9 +23,6 @@ class AuditQuerySet(models.QuerySet["AuditEvent"]):
     def called(self, action: str) -> Self:
         return self.filter(action=action)
 
-    def on(self, subject: str) -> Self:
-        return self.filter(subject=subject)
-
     def record(
         self,
         action: str,
@@ -39,16 +33,11 @@ class AuditQuerySet(models.QuerySet["AuditEvent"]):
         **facts: Any,
     ) -> AuditEvent:
         """Add one event, in the transaction of the change it describes."""
-        about = subject_of(subject)
+        name, account, agent = subject_of(subject)
         return self.create(
-            action=action,
-            actor=actor,
-            subject=about.name,
-            account_id=about.account,
-            agent=about.agent,
-            why=why,
+            action=action, actor=actor, subject=name, account_id=account, agent=agent, why=why,
             facts=facts,
-        )
+        )  # fmt: skip
 
 
 Owner = tuple[int | None, str]  # id of an account, slug of an agent
@@ -84,13 +73,9 @@ class AuditEvent(models.Model):
     subject = models.CharField(max_length=120)  # draft:12
     # The subject's account and agent. No constraint: events outlive the rows they are about.
     account = models.ForeignKey(
-        "surfaces.Account",
-        models.DO_NOTHING,
-        null=True,
-        db_constraint=False,
-        db_index=False,
+        "surfaces.Account", models.DO_NOTHING, null=True, db_constraint=False, db_index=False,
         related_name="+",
-    )
+    )  # fmt: skip
     agent = models.CharField(max_length=64, blank=True)  # slug
     why = ReasonField()
     facts = models.JSONField(default=dict)

@@ -4,8 +4,6 @@ It is stored before it is solved, because its code cannot be fetched again. The 
 on the surface, hidden, so a failed challenge never sends it a second time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -30,16 +28,9 @@ GRACE = timedelta(minutes=1)  # clock skew
 
 def store_challenge(draft: Draft, sent: SentItem, challenge: Challenge) -> None:
     """Store the challenge before anything else."""
-    draft.note(
-        remote_id=sent.remote_id,
-        challenge={
-            "code": challenge.code,
-            "text": challenge.text,
-            "expires_at": challenge.expires_at.isoformat(),
-            "content": sent.content,
-            "url": sent.url,
-        },
-    )
+    kept = {"code": challenge.code, "text": challenge.text, "content": sent.content}
+    kept |= {"expires_at": challenge.expires_at.isoformat(), "url": sent.url}
+    draft.note(remote_id=sent.remote_id, challenge=kept)
 
 
 def answer_challenge(draft: Draft, writer: Writer, *, clock: Callable[[], datetime]) -> bool:
@@ -55,13 +46,8 @@ def answer_challenge(draft: Draft, writer: Writer, *, clock: Callable[[], dateti
         return _failed(draft, error.reason, now=clock())
     if verdict in {Verified.YES, Verified.USED}:
         kept = draft.challenge or {}
-        record_sent(
-            draft,
-            remote_id=draft.remote_id,
-            content=kept.get("content"),
-            url=kept.get("url") or "",
-            now=clock(),
-        )
+        text, url = kept.get("content"), kept.get("url") or ""
+        record_sent(draft, remote_id=draft.remote_id, content=text, url=url, now=clock())
         Account.objects.filter(pk=draft.account_id).update(challenges_failed=0)
         return True
     return _failed(draft, as_reason(verdict.value), now=clock())
@@ -69,15 +55,11 @@ def answer_challenge(draft: Draft, writer: Writer, *, clock: Callable[[], dateti
 
 def _kept(draft: Draft, now: datetime) -> Challenge:
     kept = draft.challenge or {}
-    return Challenge(
-        code=kept.get("code", ""),
-        text=kept.get("text", ""),
-        expires_at=parse_time(kept.get("expires_at")) or now,
-    )
+    expires_at = parse_time(kept.get("expires_at")) or now
+    return Challenge(code=kept.get("code", ""), text=kept.get("text", ""), expires_at=expires_at)
 
 
 def _look_again(draft: Draft, error: TryLater | Unconfirmed, *, now: datetime) -> None:
-    """Retry while the challenge is valid; after that an operator must check."""
     wait = max(AGAIN, (isinstance(error, TryLater) and error.wait) or AGAIN)
     if draft.state != DraftState.UNKNOWN:
         record_unknown(draft, error.reason, look_at=now + wait)
@@ -94,11 +76,6 @@ def _failed(draft: Draft, why: StoredReason, *, now: datetime) -> bool:
     failures = draft.account.challenge_failed()
     if failures < FAILURES_IN_A_ROW:
         return True
-    pause_services.pause(
-        "account",
-        draft.account.name,
-        why=reason("verification.failed_in_a_row", failures=failures),
-        by="sender",
-        now=now,
-    )
+    why = reason("verification.failed_in_a_row", failures=failures)
+    pause_services.pause("account", draft.account.name, why=why, by="sender", now=now)
     return False

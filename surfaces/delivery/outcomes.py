@@ -1,14 +1,11 @@
 """Record deliveries that did not end in `sent`."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 
-from surfaces.accounts.models.account import Account
-from surfaces.accounts.models.account import AccountState as AccountState
+from surfaces.accounts.models.account import Account, AccountState
 from surfaces.accounts.services import stop_account
 from surfaces.audit.models import AuditEvent
 from surfaces.drafts.attempts import give_up, retry_delay
@@ -17,6 +14,7 @@ from surfaces.errors import Limited, Refused, SurfaceError, TryLater
 from surfaces.messages import reply_state
 from surfaces.text.reasons import StoredReason
 
+Why = str | StoredReason
 BREATH = timedelta(seconds=5)  # after a request that was not made
 LONGEST_SILENCE = timedelta(minutes=10)  # while a service is down
 
@@ -57,12 +55,7 @@ def _account_waits(draft: Draft, error: TryLater, until: datetime, *, now: datet
 
 
 def put_off(
-    draft: Draft,
-    why: str | StoredReason,
-    *,
-    now: datetime,
-    wait: timedelta | None = None,
-    counts: bool = True,
+    draft: Draft, why: Why, *, now: datetime, wait: timedelta | None = None, counts: bool = True
 ) -> datetime:
     """Return it to approved. A request that was not made is no attempt."""
     pause = retry_delay(draft.sendings, draft.account.interval) if counts else BREATH
@@ -80,18 +73,11 @@ def put_off(
     return until
 
 
-def record_unknown(
-    draft: Draft, why: str | StoredReason, *, look_at: datetime, sender_died: bool = False
-) -> None:
+def record_unknown(draft: Draft, why: Why, *, look_at: datetime, sender_died: bool = False) -> None:
     """It may have been sent: search for it before a retry."""
     with transaction.atomic():
         draft.advance(
-            DraftState.UNKNOWN,
-            why=why,
-            look_at=look_at,
-            looks=0,
-            absences=0,
-            sender_died=sender_died,
-            lease_until=None,
-        )
+            DraftState.UNKNOWN, why=why, look_at=look_at, looks=0, absences=0,
+            sender_died=sender_died, lease_until=None,
+        )  # fmt: skip
         AuditEvent.objects.record("draft.unknown", actor="sender", subject=draft, why=why)

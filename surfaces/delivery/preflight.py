@@ -4,8 +4,6 @@ One statement checks claim, pauses, account and target, marks the delivery as be
 committed before the request.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -13,15 +11,14 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
-from surfaces.accounts.models.account import Account, ReplyMode
-from surfaces.accounts.models.account import AccountState as AccountState
+from surfaces.accounts.models.account import Account, AccountState, ReplyMode
 from surfaces.audit.models import AuditEvent
-from surfaces.delivery.prepared import prepared_cursor
+from surfaces.delivery.record import prepared_cursor
 from surfaces.drafts.attempts import give_up, start_attempt
 from surfaces.drafts.models import Draft, DraftKind, DraftState
 from surfaces.drafts.text_checks import find_text_problems
 from surfaces.messages import reply_state
-from surfaces.messages.models import MAX_ATTEMPTS, Message, SpamStatus
+from surfaces.messages.models import MAX_ATTEMPTS, SpamStatus
 from surfaces.pauses import services as pause_services
 from surfaces.pauses.models import Pause
 from surfaces.text.reasons import StoredReason, reason, several
@@ -47,13 +44,16 @@ def start_sending(draft: Draft, *, now: datetime) -> bool:
 
 
 def _stop(draft: Draft, now: datetime) -> bool:
-    """Find which check failed and record it. Always False."""
     if why := _never(draft):
         give_up(draft, why, now=now, permanent=True)
         if draft.target and draft.target.spam_status == SpamStatus.SPAM:
             reply_state.reopen(draft.comment())  # unmarked, it is open like any other
     elif draft.digest() != draft.approved_digest:
-        _lapse(draft)
+        # What was approved has changed: the draft waits for approval again.
+        why = "sending.approval_stale"
+        with transaction.atomic():
+            draft.advance(DraftState.WAITING, approved_digest="", why=why, lease_until=None)
+            AuditEvent.objects.record("draft.lapsed", actor="sender", subject=draft, why=why)
     else:
         _hold_back(draft)
     return False
@@ -87,16 +87,10 @@ def _marked(draft: Draft, now: datetime) -> bool:
     """Mark the delivery as begun; False if something changed since the claim."""
     if _problems(draft) or draft.digest() != draft.approved_digest:
         return False
-    until = now + lease()
-    facts: dict[str, Any] = {
-        "id": draft.pk,
-        "number": draft.claim_number,
-        "now": now,
-        "lease": until,
-        "answers": draft.target.content if draft.target else "",
-    }
+    until, answers = now + lease(), draft.target.content if draft.target else ""
+    facts: dict[str, Any] = {"id": draft.pk, "number": draft.claim_number, "now": now}
     with prepared_cursor() as cursor:
-        cursor.execute(_mark(), facts)
+        cursor.execute(_mark(), {**facts, "lease": until, "answers": answers})
         if not cursor.rowcount:
             return False
     draft.asked_at, draft.lease_until, draft.sendings = now, until, draft.sendings + 1
@@ -113,15 +107,17 @@ def _problems(draft: Draft) -> list[StoredReason]:
 
 
 def _never(draft: Draft) -> StoredReason | str:
-    """Why the draft can never be sent, from fresh rows."""
     if found := _problems(draft):
         return several(found)
     if draft.target is None:
         return ""
-    is_answered = _read_target_again(draft, draft.target)
-    if draft.target.deleted_at:
+    target = draft.target
+    with connection.cursor() as cursor:
+        cursor.execute(TARGET_NOW, [draft.target_id])
+        target.content, target.deleted_at, target.spam_status, is_answered = cursor.fetchone()
+    if target.deleted_at:
         return "sending.target_deleted"
-    if draft.target.spam_status == SpamStatus.SPAM:
+    if target.spam_status == SpamStatus.SPAM:
         return "sending.target_spam"
     if draft.what == DraftKind.REPLY and is_answered:
         return "sending.answered_meanwhile"
@@ -135,22 +131,6 @@ FROM messages m WHERE id = %s
 """
 
 
-def _read_target_again(draft: Draft, target: Message) -> bool:
-    """Read the target again; return whether it has a reply of ours."""
-    with connection.cursor() as cursor:
-        cursor.execute(TARGET_NOW, [draft.target_id])
-        target.content, target.deleted_at, target.spam_status, is_answered = cursor.fetchone()
-    return bool(is_answered)
-
-
-def _lapse(draft: Draft) -> None:
-    """What was approved has changed: the draft waits for approval again."""
-    why = "sending.approval_stale"
-    with transaction.atomic():
-        draft.advance(DraftState.WAITING, approved_digest="", why=why, lease_until=None)
-        AuditEvent.objects.record("draft.lapsed", actor="sender", subject=draft, why=why)
-
-
 def _hold_back(draft: Draft) -> None:
     """Stop after the claim: shadow mode keeps the draft, a pause lets it wait."""
     account = Account.objects.select_related("surface").get(pk=draft.account_id)
@@ -159,17 +139,14 @@ def _hold_back(draft: Draft) -> None:
         reply_state.reopen(draft.comment())
         AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
         return
-    why = reason("sending.held", obstacle=_obstacle(account, draft))
-    draft.advance(DraftState.APPROVED, why=why, lease_until=None)
-
-
-def _obstacle(account: Account, draft: Draft) -> StoredReason:
     if pauses := pause_services.reasons(account, draft.agent):
-        return reason("sending.paused", pauses=pauses[0].subject_name)
-    if not account.is_on or not account.surface.is_on or account.mode == ReplyMode.OFF:
-        return reason("sending.account_off")
-    if account.state != AccountState.OK:
-        return reason(
-            "sending.account_state", get_state_display=reason(f"account_state.{account.state}")
-        )
-    return reason("sending.turn_passed")
+        obstacle = reason("sending.paused", pauses=pauses[0].subject_name)
+    elif not account.is_on or not account.surface.is_on or account.mode == ReplyMode.OFF:
+        obstacle = reason("sending.account_off")
+    elif account.state != AccountState.OK:
+        state = reason(f"account_state.{account.state}")
+        obstacle = reason("sending.account_state", get_state_display=state)
+    else:
+        obstacle = reason("sending.turn_passed")
+    why = reason("sending.held", obstacle=obstacle)
+    draft.advance(DraftState.APPROVED, why=why, lease_until=None)

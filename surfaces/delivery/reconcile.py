@@ -6,9 +6,7 @@ unknown ─search─┬─ found ─────────> sent
                 └─ no answer ─────> search again, with growing waits
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import httpx
@@ -16,10 +14,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from surfaces.accounts.clients import open_reader
+from surfaces.accounts.clients import Clock, open_reader
 from surfaces.accounts.models.account import Account
 from surfaces.accounts.services import stop_account
-from surfaces.adapters.types import CannotTell, FoundItem, Look, NotFound
+from surfaces.adapters.types import CannotTell, FoundItem, Item, Look, NotFound
 from surfaces.audit.models import AuditEvent
 from surfaces.delivery.outcomes import record_unknown
 from surfaces.delivery.record import record_sent
@@ -33,7 +31,7 @@ from surfaces.workers.locks import WorkerLock, is_alive
 LOOKS_TO_BE_SURE = 2  # in a row: a late request may still arrive after the first
 LOOKS_BEFORE_A_PERSON = 3  # at lists that prove nothing
 LONGEST_PAUSE = timedelta(hours=1)
-Clock = Callable[[], datetime]
+Transport = httpx.BaseTransport | None
 
 
 def first_look() -> timedelta:
@@ -53,38 +51,25 @@ def release_abandoned(sender: WorkerLock, *, now: datetime) -> int:
     freed = 0
     for draft in held.select_related("account").order_by("lease_until")[:500]:
         if draft.claimed_by == sender.name or not is_alive(draft.claimed_by):
-            freed += _release(draft, now=now)
+            with suppress(StaleState):
+                if draft.asked_at is None:
+                    give_back(draft)
+                else:
+                    why = "sending.sender_died"
+                    record_unknown(draft, why, look_at=now + first_look(), sender_died=True)
+                freed += 1
     return freed
 
 
-def _release(draft: Draft, *, now: datetime) -> int:
-    try:
-        if draft.asked_at is None:
-            give_back(draft)
-        else:
-            why = "sending.sender_died"
-            record_unknown(draft, why, look_at=now + first_look(), sender_died=True)
-    except StaleState:
-        return 0
-    return 1
-
-
 def give_back(draft: Draft) -> None:
-    """Release a claimed draft that was not begun."""
     draft.advance(DraftState.APPROVED, lease_until=None, claimed_by="")
 
 
 @transaction.atomic(durable=True)
 def claim_look(sender: WorkerLock, *, now: datetime) -> Draft | None:
-    """Claim one unknown draft to search for."""
-    draft = (
-        Draft.objects.to_look_for(now)
-        .filter(account__in=Account.objects.able_to_read())
-        .select_related("account__surface", "target")
-        .order_by("look_at", "id")
-        .select_for_update(of=("self",), skip_locked=True)
-        .first()
-    )
+    lost = Draft.objects.to_look_for(now).filter(account__in=Account.objects.able_to_read())
+    rows = lost.select_related("account__surface", "target").order_by("look_at", "id")
+    draft = rows.select_for_update(of=("self",), skip_locked=True).first()
     if draft:
         pause = pause_after(draft.looks + 1)
         Draft.objects.filter(pk=draft.pk).update(
@@ -94,22 +79,18 @@ def claim_look(sender: WorkerLock, *, now: datetime) -> Draft | None:
     return draft
 
 
-def look_for(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None = None) -> None:
+def look_for(draft: Draft, *, clock: Clock, transport: Transport = None) -> None:
     """Search once and record the result. `StaleState`: it was settled meanwhile."""
-    if stored := _stored_by_watcher(draft):
-        _record(draft, stored.remote_id, stored.content, stored.created_at, now=clock())
-        return
-    _conclude(draft, _ask(draft, clock, transport), now=clock())
+    stored = None  # the watcher may have read our text already
+    if draft.what == DraftKind.REPLY and draft.target:
+        stored = draft.target.children.filter(direction="outgoing", draft=None).first()
+    if stored:
+        _record(draft, stored, now=clock())
+    else:
+        _conclude(draft, _ask(draft, clock, transport), now=clock())
 
 
-def _stored_by_watcher(draft: Draft) -> Message | None:
-    """The watcher may have read our text already."""
-    if draft.what != DraftKind.REPLY or draft.target is None:
-        return None
-    return draft.target.children.filter(direction="outgoing", draft=None).first()
-
-
-def _ask(draft: Draft, clock: Clock, transport: httpx.BaseTransport | None) -> Look | SurfaceError:
+def _ask(draft: Draft, clock: Clock, transport: Transport) -> Look | SurfaceError:
     reader = open_reader(draft.account, sends=True, clock=clock, transport=transport)
     since = (draft.asked_at or draft.made_at) - timedelta(minutes=5)
     try:
@@ -118,11 +99,9 @@ def _ask(draft: Draft, clock: Clock, transport: httpx.BaseTransport | None) -> L
         target = draft.target
         if target is None:
             return CannotTell("look.no_target")
-        post = Message.objects.only("remote_id").get(pk=target.post_id)
+        post = Message.objects.only("remote_id").get(pk=target.post_id).remote_id
         parent = target.remote_id if draft.what == DraftKind.REPLY else None
-        return reader.find_own_reply(
-            post_id=post.remote_id, parent_id=parent, text=draft.text, since=since
-        )
+        return reader.find_own_reply(post_id=post, parent_id=parent, text=draft.text, since=since)
     except SurfaceError as error:
         return error
     finally:
@@ -130,11 +109,13 @@ def _ask(draft: Draft, clock: Clock, transport: httpx.BaseTransport | None) -> L
 
 
 def _conclude(draft: Draft, found: Look | SurfaceError, *, now: datetime) -> None:
-    if isinstance(found, FoundItem) and not _is_taken(draft, found.item.remote_id):
-        item = found.item
-        _record(draft, item.remote_id, item.content, item.created_at, now=now, url=item.url)
-    elif isinstance(found, FoundItem):
-        _cannot_tell(draft, "look.same_words", now=now)
+    if isinstance(found, FoundItem):
+        # The same text may belong to another draft.
+        others = Draft.objects.filter(account=draft.account_id, remote_id=found.item.remote_id)
+        if others.exclude(pk=draft.pk).exclude(state=DraftState.WITHDRAWN).exists():
+            _cannot_tell(draft, "look.same_words", now=now)
+        else:
+            _record(draft, found.item, now=now)
     elif isinstance(found, NotFound):
         _absent(draft, now=now)
     elif isinstance(found, AuthFailed):
@@ -149,63 +130,32 @@ def _conclude(draft: Draft, found: Look | SurfaceError, *, now: datetime) -> Non
         _cannot_tell(draft, why, now=now)
 
 
-def _is_taken(draft: Draft, remote_id: str) -> bool:
-    """The same text may belong to another draft."""
-    others = Draft.objects.filter(account=draft.account_id, remote_id=remote_id)
-    return others.exclude(pk=draft.pk).exclude(state=DraftState.WITHDRAWN).exists()
-
-
-def _record(
-    draft: Draft,
-    remote_id: str,
-    content: str,
-    created_at: datetime,
-    *,
-    now: datetime,
-    url: str = "",
-) -> None:
-    why = "look.found"
+def _record(draft: Draft, found: Message | Item, *, now: datetime) -> None:
     record_sent(
-        draft,
-        remote_id=remote_id,
-        content=content,
-        created_at=created_at,
-        url=url,
-        now=now,
-        why=why,
-    )
+        draft, remote_id=found.remote_id, content=found.content, created_at=found.created_at,
+        url=found.url, now=now, why="look.found",
+    )  # fmt: skip
 
 
 def _absent(draft: Draft, *, now: datetime) -> None:
     if draft.absences + 1 < LOOKS_TO_BE_SURE:
-        draft.note(
-            looks=draft.looks + 1,
-            absences=draft.absences + 1,
-            look_at=now + pause_after(draft.looks),
-            why="look.absent_once",
-        )
+        again = now + pause_after(draft.looks)
+        counts = {"looks": draft.looks + 1, "absences": draft.absences + 1}
+        draft.note(look_at=again, why="look.absent_once", **counts)
         return
     # If our process died, the service did not fail: do not wait.
     wait = timedelta() if draft.sender_died else retry_delay(draft.sendings, draft.account.interval)
     with transaction.atomic():
         draft.advance(
-            DraftState.APPROVED,
-            why="look.absent_twice",
-            not_before=now + wait,
-            looks=0,
-            absences=0,
+            DraftState.APPROVED, why="look.absent_twice", not_before=now + wait, looks=0, absences=0
         )
         AuditEvent.objects.record("draft.found_absent", actor="sender", subject=draft)
 
 
 def _cannot_tell(draft: Draft, why: str | StoredReason, *, now: datetime) -> None:
     needs_person = draft.looks + 1 >= LOOKS_BEFORE_A_PERSON
-    draft.note(
-        looks=draft.looks + 1,
-        absences=0,
-        look_at=now + pause_after(draft.looks),
-        needs_person=needs_person,
-        why=reason("look.cannot_tell", why=as_reason(why)),
-    )
+    again, said = now + pause_after(draft.looks), reason("look.cannot_tell", why=as_reason(why))
+    counts = {"looks": draft.looks + 1, "absences": 0}
+    draft.note(look_at=again, needs_person=needs_person, why=said, **counts)
     if needs_person:
         AuditEvent.objects.record("draft.needs_person", actor="sender", subject=draft, why=why)

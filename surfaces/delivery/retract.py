@@ -1,7 +1,6 @@
 """Delete a sent message at the service, where it allows that."""
 
-from __future__ import annotations
-
+from contextlib import closing
 from datetime import datetime
 
 from django.db import transaction
@@ -20,19 +19,13 @@ def can_retract(draft: Draft) -> bool:
 
 
 def retract(draft: Draft, *, by: str, now: datetime) -> None:
-    """Delete a sent message, if the service allows it."""
     if not can_retract(draft) or draft.message is None:
         raise NotAllowed(reason("retract.not_possible", label=draft.account.surface.traits.label))
     try:
-        writer = _open_writer(draft.account, clock=lambda: now)
+        with closing(_open_writer(draft.account, clock=lambda: now)) as writer:
+            writer.delete(kind=_kind(draft), remote_id=draft.message.remote_id)
     except SurfaceError as error:
         raise NotAllowed(reason("retract.failed", error=error.reason)) from error
-    try:
-        writer.delete(kind=_kind(draft), remote_id=draft.message.remote_id)
-    except SurfaceError as error:
-        raise NotAllowed(reason("retract.failed", error=error.reason)) from error
-    finally:
-        writer.close()
     with transaction.atomic():
         draft.note(retracted_at=now, why="sending.retracted")
         Message.objects.filter(draft=draft).update(deleted_at=now)

@@ -10,18 +10,16 @@ the database while it lives, so nobody searches for text that a slow sender may 
 No other module may import the writers.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-import httpx
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, F
 
-from surfaces.accounts.clients import access_to, open_half
+from surfaces.accounts.clients import Clock, access_to, open_half
 from surfaces.accounts.models.account import Account, ReplyMode
 from surfaces.accounts.services import stop_account
 from surfaces.adapters.base import Writer
@@ -30,22 +28,15 @@ from surfaces.adapters.writers import WRITERS
 from surfaces.delivery import challenges, reconcile
 from surfaces.delivery.outcomes import record_not_sent, record_unknown
 from surfaces.delivery.preflight import lease, start_sending
-from surfaces.delivery.reconcile import first_look, give_back
+from surfaces.delivery.reconcile import Transport, first_look, give_back
 from surfaces.delivery.record import record_sent
 from surfaces.drafts.models import Draft, DraftKind, DraftState
-from surfaces.errors import (
-    Refused,
-    RuleBroken,
-    StaleState,
-    SurfaceError,
-    Unconfirmed,
-)
+from surfaces.errors import Refused, RuleBroken, StaleState, SurfaceError, Unconfirmed
 from surfaces.pauses.models import Pause
 from surfaces.text.reasons import reason
 from surfaces.workers.locks import WorkerLock
 
 logger = logging.getLogger(__name__)
-Clock = Callable[[], datetime]
 
 BATCH = 50  # drafts of one account per claim
 UNREAD = [  # large, and nothing that is sent depends on them
@@ -55,8 +46,6 @@ UNREAD = [  # large, and nothing that is sent depends on them
 
 @dataclass(slots=True)
 class DeliveryReport:
-    """Counts of one run, in drafts."""
-
     sent: int = 0
     shadowed: int = 0
     later: int = 0
@@ -70,18 +59,9 @@ class DeliveryReport:
         return sum(asdict(self).values())
 
     def count(self, state: str) -> None:
-        if name := COUNTED.get(DraftState(state)):
+        name = {"approved": "later", "waiting": "lapsed"}.get(state, str(state))
+        if name in asdict(self):
             setattr(self, name, getattr(self, name) + 1)
-
-
-COUNTED = {
-    DraftState.SENT: "sent",
-    DraftState.SHADOWED: "shadowed",
-    DraftState.APPROVED: "later",
-    DraftState.UNKNOWN: "unknown",
-    DraftState.FAILED: "failed",
-    DraftState.WAITING: "lapsed",
-}
 
 
 def deliver_due(
@@ -89,7 +69,7 @@ def deliver_due(
     *,
     clock: Clock,
     until: Callable[[], bool] = lambda: False,
-    transport: httpx.BaseTransport | None = None,
+    transport: Transport = None,
 ) -> DeliveryReport:
     """Send until nothing is due or `until` is true. Safe in several processes."""
     carried = DeliveryReport()
@@ -112,13 +92,10 @@ def deliver_due(
 @transaction.atomic(durable=True)
 def claim(sender: WorkerLock, *, now: datetime) -> list[Draft]:
     """Claim the longest-waiting draft that may be sent, and others of its account."""
-    may_leave = (
-        Draft.objects.due(now)
-        .filter(account__in=Account.objects.able_to_write(now).exclude(mode=ReplyMode.OFF))
-        .exclude(Exists(Pause.objects.over_rows(agent="agent")))
-        .order_by("not_before", "id")
-        .select_for_update(of=("self",), skip_locked=True)
-    )
+    writing = Account.objects.able_to_write(now).exclude(mode=ReplyMode.OFF)
+    due = Draft.objects.due(now).filter(account__in=writing).order_by("not_before", "id")
+    free = due.exclude(Exists(Pause.objects.over_rows(agent="agent")))
+    may_leave = free.select_for_update(of=("self",), skip_locked=True)
     first = may_leave.only("account_id").first()
     if first is None:
         return []
@@ -142,7 +119,7 @@ def deliver(
     *,
     clock: Clock,
     until: Callable[[], bool] = lambda: False,
-    transport: httpx.BaseTransport | None = None,
+    transport: Transport = None,
 ) -> None:
     """Send claimed drafts of one account in order, over one connection."""
     try:
@@ -151,19 +128,15 @@ def deliver(
         stop_account(batch[0].account, error, now=clock())
         _give_back(batch)
         return
-    try:
+    with closing(writer):
         for position, draft in enumerate(batch):
             if until():
                 return _give_back(batch[position:])
             if not send_draft(draft, writer, carried, clock=clock):
                 return _give_back(batch[position + 1 :])
-    finally:
-        writer.close()
 
 
-def _open_writer(
-    account: Account, *, clock: Clock, transport: httpx.BaseTransport | None = None
-) -> Writer:
+def _open_writer(account: Account, *, clock: Clock, transport: Transport = None) -> Writer:
     access = access_to(account, sends=True, clock=clock, transport=transport)
     return open_half(WRITERS[account.surface.kind], access)
 
@@ -203,7 +176,6 @@ def _say(draft: Draft, writer: Writer, *, clock: Clock) -> bool:
 
 
 def _make_request(draft: Draft, writer: Writer, *, clock: Clock) -> bool:
-    """Make the request and record the outcome."""
     try:
         sent = _ask(draft, writer)
     except Unconfirmed as error:
@@ -215,38 +187,29 @@ def _make_request(draft: Draft, writer: Writer, *, clock: Clock) -> bool:
         challenges.store_challenge(draft, sent, sent.challenge)
         return challenges.answer_challenge(draft, writer, clock=clock)
     record_sent(
-        draft,
-        remote_id=sent.remote_id,
-        content=sent.content,
-        created_at=sent.created_at,
-        url=sent.url,
-        raw=sent.raw,
-        now=clock(),
-    )
+        draft, remote_id=sent.remote_id, content=sent.content, created_at=sent.created_at,
+        url=sent.url, raw=sent.raw, now=clock(),
+    )  # fmt: skip
     return True
 
 
 def _ask(draft: Draft, writer: Writer) -> SentItem:
-    key = str(draft.key)
+    key, text, target = str(draft.key), draft.text, draft.target
     if draft.what == DraftKind.POST:
-        return writer.create_post(
-            title=draft.title, text=draft.text, community=draft.community, key=key
-        )
-    target = draft.target
+        return writer.create_post(title=draft.title, text=text, community=draft.community, key=key)
     if target is None:
         raise Refused("sending.no_target")
     if draft.what == DraftKind.COMMENT:
-        return writer.reply(post_id=target.remote_id, parent_id=None, text=draft.text, key=key)
-    return writer.reply(
-        post_id=target.post.remote_id, parent_id=target.remote_id, text=draft.text, key=key
-    )
+        return writer.reply(post_id=target.remote_id, parent_id=None, text=text, key=key)
+    post_id, parent_id = target.post.remote_id, target.remote_id
+    return writer.reply(post_id=post_id, parent_id=parent_id, text=text, key=key)
 
 
-def _settle(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None) -> None:
-    """Reconcile one unknown delivery. Errors lead to a later retry and stop no others."""
+def _settle(draft: Draft, *, clock: Clock, transport: Transport) -> None:
     try:
         if draft.challenge:
-            _verify(draft, clock=clock, transport=transport)
+            with closing(_open_writer(draft.account, clock=clock, transport=transport)) as writer:
+                challenges.answer_challenge(draft, writer, clock=clock)
         else:
             reconcile.look_for(draft, clock=clock, transport=transport)
     except StaleState:
@@ -257,18 +220,6 @@ def _settle(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None
         raise
     except Exception:
         logger.exception("looking failed in us", extra={"draft_id": draft.pk})
-
-
-def _verify(draft: Draft, *, clock: Clock, transport: httpx.BaseTransport | None) -> None:
-    """Finish an open verification."""
-    writer = _open_writer(draft.account, clock=clock, transport=transport)
-    try:
-        challenges.answer_challenge(draft, writer, clock=clock)
-    finally:
-        writer.close()
-
-
-# ── taking back ───────────────────────────────────────────────────────────
 
 
 def _kind(draft: Draft) -> ItemKind:

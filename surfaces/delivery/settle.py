@@ -1,9 +1,6 @@
 """Settle an unknown delivery by what an operator found on the surface."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _lazy
@@ -20,7 +17,6 @@ from surfaces.text.reasons import reason
 
 
 def settle_as_sent(draft: Draft, *, remote_id: str, by: str, now: datetime) -> None:
-    """The operator found it: `remote_id` is its id on the service."""
     remote_id = remote_id.strip()
     if not remote_id or len(remote_id) > 500:
         raise BadInput("settle.no_id")
@@ -29,27 +25,24 @@ def settle_as_sent(draft: Draft, *, remote_id: str, by: str, now: datetime) -> N
     taken = Message.objects.filter(account=draft.account_id, remote_id=remote_id).first()
     if taken and (not taken.is_ours or Draft.objects.filter(message=taken).exists()):
         raise BadInput("settle.other_message")
+    content, created_at = (taken.content, taken.created_at) if taken else (None, None)
     record_sent(
-        draft,
-        remote_id=remote_id,
-        now=now,
-        content=taken.content if taken else None,
-        created_at=taken.created_at if taken else None,
-        actor=by,
+        draft, remote_id=remote_id, content=content, created_at=created_at, now=now, actor=by,
         why="look.found_by_person",
-    )
+    )  # fmt: skip
 
 
 def settle_as_not_sent(
     draft: Draft, *, by: str, now: datetime, delay: timedelta = timedelta()
 ) -> None:
-    """The operator did not find it: send it again."""
     if draft.state != DraftState.UNKNOWN or not draft.needs_person:
         raise StaleState(
             _lazy("This draft is %(state)s; there is nothing to settle."), state=draft.state_name
         )
     with transaction.atomic():
-        before = undo_facts(draft) | _doubt(draft)
+        before = undo_facts(draft) | {"looks": draft.looks, "absences": draft.absences}
+        before["asked_at"] = draft.asked_at.isoformat() if draft.asked_at else ""
+        before["remote_id"] = draft.remote_id
         AuditEvent.objects.record("draft.settled_absent", actor=by, subject=draft, **before)
         if draft.what == DraftKind.REPLY and not start_attempt(draft):
             why = reason("draft.tried_out_absent", most_tries=MAX_ATTEMPTS)
@@ -57,9 +50,3 @@ def settle_as_not_sent(
             return
         _approve_again(draft, by=by, at=now, not_before=now + delay, why=reason("draft.absent"))
         async_task(SEND)
-
-
-def _doubt(draft: Draft) -> dict[str, Any]:
-    asked = draft.asked_at.isoformat() if draft.asked_at else ""
-    counted = {"looks": draft.looks, "absences": draft.absences}
-    return {"remote_id": draft.remote_id, "asked_at": asked, **counted}

@@ -1,7 +1,5 @@
 """Accounts on the desk: those whose error needs an operator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 from django.db.models import Count, F, Q, TextField, Value
 from django.db.models.functions import MD5, Cast, Concat
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts import services
 from surfaces.accounts.models.account import Account
@@ -19,7 +17,6 @@ from surfaces.drafts.models import DraftState
 
 
 def load(ids: Iterable[int]) -> Mapping[int, int]:
-    """The item has all data."""
     return {pk: pk for pk in ids}
 
 
@@ -33,14 +30,10 @@ def get(pk: int) -> Account | None:
 
 def line(row: int, item: DeskItem) -> RowSummary:
     return RowSummary(
-        who=item.account.name,
-        place=item.account.surface.name,
-        author="",
-        said=item.account.get_state_display(),
-        whys=(str(item.account.state_why),),
-        badge=_("high"),
+        who=item.account.name, place=item.account.surface.name, author="",
+        said=item.account.get_state_display(), whys=(str(item.account.state_why),), badge=_("high"),
         badge_css="bad",
-    )
+    )  # fmt: skip
 
 
 def title(row: Account) -> str:
@@ -60,23 +53,10 @@ def clear(row: Account, given: ActionInput) -> str:
     return _("Error cleared. The next poll will check %(name)s.") % {"name": row.name}
 
 
-CLEAR = Action(name="clear", label=gettext_lazy("Check again"), key="a", css="primary", verb=clear)
+CLEAR = Action(name="clear", label=_lazy("Check again"), key="a", css="primary", verb=clear)
 KINDS = [
-    DeskKind(
-        name="account",
-        label=gettext_lazy("Account error"),
-        short=gettext_lazy("Account"),
-        plural=gettext_lazy("Account errors"),
-        icon="warn",
-        css="bad",
-        load=load,
-        get=get,
-        line=line,
-        context=context,
-        title=title,
-        decided=decided,
-        template="surfaces/desk/_account_item.html",
-        steps=lambda row: [],
-        acts=(CLEAR,),
-    ),
-]
+    DeskKind(name="account", label=_lazy("Account error"), short=_lazy("Account"),
+         plural=_lazy("Account errors"), icon="warn", css="bad", load=load, get=get, line=line,
+         context=context, title=title, decided=decided, steps=lambda row: [], acts=(CLEAR,),
+         template="surfaces/desk/_account_item.html"),
+]  # fmt: skip

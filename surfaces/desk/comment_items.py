@@ -1,7 +1,5 @@
 """Comments on the desk: suspect, or failed without a draft."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 from django.db.models import F, Func, QuerySet, TextField, Value
 from django.db.models.functions import MD5, Cast, Coalesce, Left
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.desk.kinds import Action, ActionInput, DeskKind, RowSummary
 from surfaces.desk.models import DeskItem
@@ -27,7 +25,6 @@ IN_QUEUE = (
     *("author", "spam_score", "spam_reasons", "reply_why"),
     *("account__name", "account__surface__name"),
 )
-KNOWN = 3  # messages of an author that are counted as known
 
 
 def stamped(rows: QuerySet[Message]) -> QuerySet[Message]:
@@ -57,15 +54,9 @@ def lock(pk: int) -> object:
 
 def _line(row: Any, whys: tuple[str, ...], badge: str = "", css: str = "") -> RowSummary:
     return RowSummary(
-        who=row.account.name,
-        place=row.account.surface.name,
-        author=row.author,
-        said=row.excerpt,
-        whys=whys,
-        badge=badge,
-        badge_css=css,
-        stamp=row.stamp,
-    )
+        who=row.account.name, place=row.account.surface.name, author=row.author, said=row.excerpt,
+        whys=whys, badge=badge, badge_css=css, stamp=row.stamp,
+    )  # fmt: skip
 
 
 def _suspect(row: Any, item: DeskItem) -> RowSummary:
@@ -95,18 +86,12 @@ def decided(row: Message, me: str, now: datetime) -> str:
         return ""
     said = "spam" if decision.is_spam else "clean"
     who = _("You") if decision.by == me else decision.by.partition(":")[2] or decision.by
-    return _("%(who)s marked this as %(said)s %(span)s ago.") % {
-        "who": who,
-        "said": said,
-        "span": span(now - decision.at),
-    }
+    named = {"who": who, "said": said, "span": span(now - decision.at)}
+    return _("%(who)s marked this as %(said)s %(span)s ago.") % named
 
 
 def _opened(row: Message, me: str, now: datetime) -> str:
     return "" if row.reply_status == ReplyStatus.FAILED else _("It was reset or resolved.")
-
-
-# ── acts ──────────────────────────────────────────────────────────────────
 
 
 def spam(row: Message, given: ActionInput) -> str:
@@ -126,9 +111,8 @@ def _unmark(row: Message, given: ActionInput) -> str:
 
 def fresh_tries(row: Message, given: ActionInput) -> str:
     retry.retry_message(row, by=given.by, now=given.now)
-    return _("Attempts reset; up to 10 more for the comment by @%(author)s.") % {
-        "author": row.author[:60]
-    }
+    named = {"author": row.author[:60]}
+    return _("Attempts reset; up to 10 more for the comment by @%(author)s.") % named
 
 
 def _no_tries(row: Message, given: ActionInput) -> str:
@@ -136,41 +120,19 @@ def _no_tries(row: Message, given: ActionInput) -> str:
     return "Undone. The comment is given up again."
 
 
-SPAM = Action(
-    name="spam", label=gettext_lazy("Spam"), key="s", css="danger", verb=spam, undo=_unmark
-)
-CLEAN = Action(name="clean", label=gettext_lazy("Clean"), key="c", css="primary", verb=clean,
+SPAM = Action(name="spam", label=_lazy("Spam"), key="s", css="danger", verb=spam, undo=_unmark)
+CLEAN = Action(name="clean", label=_lazy("Clean"), key="c", css="primary", verb=clean,
             undo=_unmark)  # fmt: skip
-TRY = Action(name="try_again", label=gettext_lazy("Retry"), key="a", css="primary",
+TRY = Action(name="try_again", label=_lazy("Retry"), key="a", css="primary",
           verb=fresh_tries, undo=_no_tries)  # fmt: skip
 
 SHARED: dict[str, Any] = {"load": load, "get": get, "lock": lock, "context": context,
                           "title": title, "steps": timeline.of_message}  # fmt: skip
 KINDS = [
-    DeskKind(
-        name="suspect",
-        label=gettext_lazy("Suspect comment"),
-        short=gettext_lazy("Suspect"),
-        plural=gettext_lazy("Suspect comments"),
-        icon="flag",
-        css="wait",
-        line=_suspect,
-        template="surfaces/desk/_comment_item.html",
-        decided=decided,
-        acts=(CLEAN, SPAM),
-        **SHARED,
-    ),
-    DeskKind(
-        name="given_up",
-        label=gettext_lazy("Failed comment"),
-        short=gettext_lazy("Failed"),
-        plural=gettext_lazy("Failed comments"),
-        icon="x",
-        css="bad",
-        line=_given_up,
-        template="surfaces/desk/_gave_up_item.html",
-        decided=_opened,
-        acts=(TRY, SPAM),
-        **SHARED,
-    ),
-]
+    DeskKind(name="suspect", label=_lazy("Suspect comment"), short=_lazy("Suspect"),
+         plural=_lazy("Suspect comments"), icon="flag", css="wait", line=_suspect, decided=decided,
+         template="surfaces/desk/_comment_item.html", acts=(CLEAN, SPAM), **SHARED),
+    DeskKind(name="given_up", label=_lazy("Failed comment"), short=_lazy("Failed"),
+         plural=_lazy("Failed comments"), icon="x", css="bad", line=_given_up, decided=_opened,
+         template="surfaces/desk/_gave_up_item.html", acts=(TRY, SPAM), **SHARED),
+]  # fmt: skip

@@ -1,11 +1,9 @@
 """Apply actions to one or many items. The first decision wins; later ones are told of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
@@ -20,12 +18,11 @@ from surfaces.web.requests import parse_id
 
 LATER = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1)}
 MOST_AT_ONCE = 200
+NOTHING_SELECTED = _lazy("Nothing is selected. Press X to select items, then choose an action.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecisionOutcome:
-    """Result of an action on one item."""
-
     key: str
     words: str
     is_done: bool = True
@@ -33,11 +30,6 @@ class DecisionOutcome:
     act: str = ""
     is_undoable: bool = False
     title: str = ""
-
-    @property
-    def named(self) -> tuple[str, int]:
-        kind, _, item_id = self.key.rpartition("-")
-        return kind, int(item_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +40,9 @@ class ItemRef:
     item_id: int
 
     @classmethod
-    def of(cls, key: str) -> ItemRef:
+    def of(cls, key: str) -> Self:
         name, _, item_id = key.rpartition("-")
-        kind = kinds.called(name)
-        number = parse_id(item_id)
+        kind, number = kinds.called(name), parse_id(item_id)
         if kind is None or number is None:
             raise BadInput(_lazy("%(key)s names nothing on the desk."), key=repr(key[:40]))
         return cls(kind, number)
@@ -60,12 +51,11 @@ class ItemRef:
     def key(self) -> str:
         return f"{self.kind.name}-{self.item_id}"
 
-    def as_it_waits(self) -> ItemRef:
+    def as_it_waits(self) -> "ItemRef":
         """The same row under the kind it waits as; one that does not wait keeps its kind."""
         return ItemRef(kinds.called(self.waits_as()) or self.kind, self.item_id)
 
     def waits_as(self) -> str:
-        """The kind under which the row waits now, or None."""
         family = [each.name for each in kinds.kinds().values() if each.load is self.kind.load]
         rows = DeskItem.objects.filter(item_id=self.item_id, kind__in=family)
         found = list(rows.values_list("kind", flat=True))
@@ -73,7 +63,6 @@ class ItemRef:
 
 
 def decide(named: ItemRef, row: Any, act: Action, given: ActionInput) -> DecisionOutcome:
-    """Apply one action, or report the earlier decision of somebody else."""
     try:
         with transaction.atomic():
             _one_at_a_time(named)
@@ -106,7 +95,6 @@ def _one_at_a_time(named: ItemRef) -> None:
 
 
 def _check_stamp(named: ItemRef, given: ActionInput) -> None:
-    """Refuse a decision on other words than those that were shown."""
     shown = given.typed("stamp")
     if not shown:
         return
@@ -123,14 +111,13 @@ def _late(named: ItemRef, given: ActionInput, error: RuleBroken) -> DecisionOutc
     return DecisionOutcome(key=named.key, words=said or str(error), is_done=False, is_late=is_late)
 
 
-def _refused(named: ItemRef, error: RuleBroken) -> DecisionOutcome:
-    return DecisionOutcome(key=named.key, words=str(error), is_done=False)
+def _refused(named: ItemRef, why: object) -> DecisionOutcome:
+    return DecisionOutcome(key=named.key, words=str(why), is_done=False)
 
 
 def undo(named: ItemRef, row: Any, act: Action, given: ActionInput) -> DecisionOutcome:
-    """Undo one action, if still possible."""
     if act.undo is None:
-        return _refused(named, NotAllowed(_("This cannot be undone.")))
+        return _refused(named, _("This cannot be undone."))
     try:
         words = act.undo(row, given)
     except RuleBroken as error:
@@ -141,20 +128,12 @@ def undo(named: ItemRef, row: Any, act: Action, given: ActionInput) -> DecisionO
 def decide_many(
     keys: Sequence[str], act_name: str, given: ActionInput, allows: Any
 ) -> list[DecisionOutcome]:
-    """Apply one action to many items, each in its own transaction; a refusal stops no others.
-
-    `allows(row)`: whether the operator may act on it.
-    """
+    """Apply one action to items, each in its own transaction. `allows(row)`: is it in reach."""
     if not keys:
-        raise BadInput(
-            _lazy("Nothing is selected. Press X to select items, then choose an action.")
-        )
+        raise BadInput(NOTHING_SELECTED)
     if len(keys) > MOST_AT_ONCE:
-        raise BadInput(
-            _lazy("%(keys)s items are too many at once. Select at most %(most_at_once)s."),
-            keys=len(keys),
-            most_at_once=MOST_AT_ONCE,
-        )
+        words = _lazy("%(keys)s items are too many at once. Select at most %(most_at_once)s.")
+        raise BadInput(words, keys=len(keys), most_at_once=MOST_AT_ONCE)
     return [_one_of_many(key, act_name, given, allows) for key in dict.fromkeys(keys)]
 
 
@@ -166,45 +145,25 @@ def _one_of_many(key: str, act_name: str, given: ActionInput, allows: Any) -> De
         return DecisionOutcome(key="none-0", words=str(error), is_done=False)
     row = named.kind.get(named.item_id)
     if row is None or not allows(row):
-        return _refused(named, NotAllowed(_("It no longer exists, or you have no access to it.")))
+        return _refused(named, _("It no longer exists, or you have no access to it."))
     if not act.in_bulk:
-        return _refused(
-            named, NotAllowed(_("This action cannot be applied to several items at once."))
-        )
-    stamp = given.posted.get(f"stamp-{key}", "")
-    alone = ActionInput(
-        by=given.by, now=given.now, delay=given.delay, posted={**given.posted, "stamp": stamp}
-    )
-    done = decide(named, row, act, alone)
-    return done
-
-
-# ── later ─────────────────────────────────────────────────────────────────
+        return _refused(named, _("This action cannot be applied to several items at once."))
+    posted = {**given.posted, "stamp": given.posted.get(f"stamp-{key}", "")}
+    return decide(named, row, act, replace(given, posted=posted))
 
 
 @transaction.atomic
 def snooze(named: ItemRef, how_long: str, *, by: str, now: datetime) -> DecisionOutcome:
-    """Hide the item until a time, for everybody."""
     length = LATER.get(how_long, LATER["4h"])
     rows = DeskItem.objects.of(named.kind.name, named.item_id).in_sight(now)
     row = rows.first()
     if row is None or not rows.update(later_until=now + length, later_by=by):
-        return DecisionOutcome(
-            key=named.key,
-            words=_("This item no longer needs a decision."),
-            is_done=False,
-            is_late=True,
-        )
+        return replace(_refused(named, _("This item no longer needs a decision.")), is_late=True)
     until = (now + length).isoformat()
     AuditEvent.objects.record("desk.put_off", actor=by, subject=row, until=until)
     viewers.close_item(named.kind.name, named.item_id)
-    hours = int(length.total_seconds() // 3600)
-    return DecisionOutcome(
-        key=named.key,
-        words=_("Snoozed for %(hours)s h.") % {"hours": hours},
-        act="later",
-        is_undoable=True,
-    )
+    words = _("Snoozed for %(hours)s h.") % {"hours": length // timedelta(hours=1)}
+    return DecisionOutcome(key=named.key, words=words, act="later", is_undoable=True)
 
 
 @transaction.atomic
@@ -212,13 +171,12 @@ def unsnooze(named: ItemRef, *, by: str, now: datetime) -> DecisionOutcome:
     rows = DeskItem.objects.of(named.kind.name, named.item_id).put_off(now)
     row = rows.first()
     if row is None or not rows.update(later_until=None, later_by=""):
-        return _refused(named, NotAllowed(_("It was not snoozed, or no longer needs a decision.")))
+        return _refused(named, _("It was not snoozed, or no longer needs a decision."))
     AuditEvent.objects.record("desk.brought_forward", actor=by, subject=row)
     return DecisionOutcome(key=named.key, words=_("It is on the desk again."))
 
 
 def summed(outcomes: Sequence[DecisionOutcome]) -> Mapping[str, list[DecisionOutcome]]:
-    """Done first, then what was decided before, then what was refused."""
     return {
         "done": [each for each in outcomes if each.is_done],
         "late": [each for each in outcomes if not each.is_done and each.is_late],

@@ -1,7 +1,5 @@
 """Drafts on the desk: to review, stale, failed, or with unknown delivery."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +8,6 @@ from django.db import transaction
 from django.db.models import F, Func, QuerySet, TextField, Value
 from django.db.models.functions import MD5, Cast, Coalesce, Left
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.delivery import settle
@@ -20,7 +17,7 @@ from surfaces.drafts import presenters, undo
 from surfaces.drafts import retry as draft_retry
 from surfaces.drafts import services as draft_services
 from surfaces.drafts.models import Draft, DraftKind, DraftState, RejectionReason
-from surfaces.errors import BadInput, NotAllowed, StaleState
+from surfaces.errors import NotAllowed, StaleState
 from surfaces.spam import feedback
 from surfaces.text.reasons import FORMATS
 from surfaces.text.spans import span
@@ -32,7 +29,6 @@ IN_QUEUE = ("agent", "title", "why", "stale_why", "account__surface__name", "tar
 
 
 def stamped(rows: QuerySet[Draft]) -> QuerySet[Draft]:
-    """Annotate a `stamp` of text and target, computed in the database."""
     names = ("state", "title", "text", "community", "stale_why")
     asked = Coalesce(F("target__content"), Value(""))
     gone = Coalesce(Cast("target__deleted_at", TextField()), Value(""))
@@ -42,46 +38,36 @@ def stamped(rows: QuerySet[Draft]) -> QuerySet[Draft]:
 
 def load(ids: Iterable[int]) -> Mapping[int, Draft]:
     rows = Draft.objects.filter(pk__in=list(ids)).select_related("account__surface", "target")
-    rows = rows.only(*IN_QUEUE).annotate(
-        excerpt=Left("text", EXCERPT), question=Left("target__content", EXCERPT)
-    )
-    return {row.pk: row for row in stamped(rows)}
+    excerpts = {"excerpt": Left("text", EXCERPT), "question": Left("target__content", EXCERPT)}
+    return {row.pk: row for row in stamped(rows.only(*IN_QUEUE).annotate(**excerpts))}
 
 
 def get(pk: int) -> Draft | None:
-    rows = Draft.objects.select_related("account__surface", "target__post", "message")
-    heavy = [f"{name}__{column}" for name in ("target", "target__post", "message")
-             for column in ("raw_json", "search")]  # fmt: skip
-    return stamped(rows.defer(*heavy).filter(pk=pk)).first()
+    return stamped(Draft.objects.for_page().filter(pk=pk)).first()
 
 
-def _line(
-    row: Any, item: DeskItem, *, said: str, why: str, badge: str = "", css: str = ""
-) -> RowSummary:
+def _line(row: Any, said: str, why: object, badge: str = "", css: str = "") -> RowSummary:
     return RowSummary(
-        who=row.agent or _("by hand"),
-        place=row.account.surface.name,
-        author=row.target.author if row.target else "",
-        said=said,
-        whys=(why,),
-        badge=badge,
-        badge_css=css,
-        stamp=row.stamp,
-    )
+        who=row.agent or _("by hand"), place=row.account.surface.name,
+        author=row.target.author if row.target else "", said=said, whys=(str(why),), badge=badge,
+        badge_css=css, stamp=row.stamp,
+    )  # fmt: skip
 
 
 def _waiting(row: Any, item: DeskItem) -> RowSummary:
-    said = row.question if row.target else f"{row.title} {row.excerpt}".strip()
-    return _line(row, item, said=said, why=str(row.why))
+    return _line(row, _asked(row), row.why)
 
 
 def _lapsed(row: Any, item: DeskItem) -> RowSummary:
-    said = row.question if row.target else f"{row.title} {row.excerpt}".strip()
-    return _line(row, item, said=said, why=str(row.stale_why), badge=_("changed"), css="wait")
+    return _line(row, _asked(row), row.stale_why, _("changed"), "wait")
 
 
 def _failed(row: Any, item: DeskItem) -> RowSummary:
-    return _line(row, item, said=row.excerpt, why=str(row.why), badge=_("high"), css="bad")
+    return _line(row, row.excerpt, row.why, _("high"), "bad")
+
+
+def _asked(row: Any) -> str:
+    return str(row.question if row.target else f"{row.title} {row.excerpt}".strip())
 
 
 def title(row: Draft) -> str:
@@ -98,22 +84,17 @@ def title(row: Draft) -> str:
 def context(row: Draft, now: datetime) -> dict[str, Any]:
     is_lost = row.state == DraftState.UNKNOWN and row.needs_person
     return {
-        "draft": row,
-        "around": thread_context.of_draft(row),
+        "draft": row, "around": thread_context.of_draft(row),
         "by_hand": draft_services.is_by_hand(row),
         "candidates": presenters.candidates(row) if is_lost else [],
-        "limit": presenters.text_limit(row),
-        "length": row.account.surface.traits.length(row.text),
-    }
+        "limit": presenters.text_limit(row), "length": row.account.surface.traits.length(row.text),
+    }  # fmt: skip
 
 
 def decided(row: Draft, me: str, now: datetime) -> str:
     if row.state in {DraftState.WAITING, DraftState.FAILED} or row.needs_person:
         return ""
     return presenters.decided_before(row, me, now)
-
-
-# ── acts ──────────────────────────────────────────────────────────────────
 
 
 def approve(row: Draft, given: ActionInput) -> str:
@@ -151,12 +132,7 @@ def _named(row: Draft) -> str:
 
 def edit(row: Draft, given: ActionInput) -> str:
     if given.typed("digest") != row.digest():
-        raise StaleState(
-            _lazy(
-                "Another operator changed this text while you were editing. Your text is kept "
-                "below."
-            )
-        )
+        raise StaleState(presenters.EDITED_MEANWHILE)
     typed = {name: given.posted.get(name, "") for name in ("text", "title", "community")}
     draft_services.edit(row, **presenters.checked(row, typed), by=given.by, now=given.now)
     return _("Saved. The draft must be approved again.")
@@ -164,9 +140,7 @@ def edit(row: Draft, given: ActionInput) -> str:
 
 def reject(row: Draft, given: ActionInput) -> str:
     why = given.typed("why") or given.typed("reason")
-    if not why and draft_services.is_rejection(row, given.by):
-        raise BadInput(_lazy("Rejecting needs a reason. Choose one or write your own."))
-    draft_services.withdraw(row, why=why, by=given.by, now=given.now)
+    draft_services.take_back(row, why=why, by=given.by, now=given.now)
     return _("Rejected %(what)s. It will not be sent.") % {"what": _named(row)}
 
 
@@ -185,9 +159,8 @@ def spam(row: Draft, given: ActionInput) -> str:
     if row.target is None or row.target.is_post:
         raise NotAllowed(_lazy("This answers no comment, so there is nothing to call spam."))
     feedback.mark(row.target, is_spam=True, by=given.by, now=given.now)
-    return _("Marked as spam: @%(author)s. The draft is withdrawn.") % {
-        "author": row.target.author[:60]
-    }
+    named = {"author": row.target.author[:60]}
+    return _("Marked as spam: @%(author)s. The draft is withdrawn.") % named
 
 
 def _no_spam(row: Draft, given: ActionInput) -> str:
@@ -222,20 +195,20 @@ def _words_back(row: Draft, given: ActionInput) -> str:
     return _("Undone. The text before your edit is restored.")
 
 
-APPROVE = Action(name="approve", label=gettext_lazy("Approve"), key="a", css="primary",
+APPROVE = Action(name="approve", label=_lazy("Approve"), key="a", css="primary",
               verb=approve, undo=_taken_back)  # fmt: skip
-EDIT = Action(name="edit", label=gettext_lazy("Edit"), key="e", verb=edit, undo=_words_back,
+EDIT = Action(name="edit", label=_lazy("Edit"), key="e", verb=edit, undo=_words_back,
            in_bulk=False, by_stamp=False)  # fmt: skip
-REJECT = Action(name="reject", label=gettext_lazy("Reject"), key="r", css="danger", verb=reject,
+REJECT = Action(name="reject", label=_lazy("Reject"), key="r", css="danger", verb=reject,
              undo=_taken_back)  # fmt: skip
-SEND_BACK = Action(name="send_back", label=gettext_lazy("Send back"), key="b", verb=send_back,
+SEND_BACK = Action(name="send_back", label=_lazy("Send back"), key="b", verb=send_back,
                 undo=_taken_back, in_bulk=False)  # fmt: skip
-SPAM = Action(name="spam", label=gettext_lazy("Spam"), key="s", verb=spam, undo=_no_spam)
-RETRY = Action(name="retry", label=gettext_lazy("Retry"), key="a", css="primary", verb=retry,
+SPAM = Action(name="spam", label=_lazy("Spam"), key="s", verb=spam, undo=_no_spam)
+RETRY = Action(name="retry", label=_lazy("Retry"), key="a", css="primary", verb=retry,
             undo=_taken_back)  # fmt: skip
-THERE = Action(name="settle_there", label=gettext_lazy("Mark as sent"), key="", verb=settle_there,
+THERE = Action(name="settle_there", label=_lazy("Mark as sent"), key="", verb=settle_there,
             in_bulk=False)  # fmt: skip
-ABSENT = Action(name="settle_absent", label=gettext_lazy("Resend"), key="",
+ABSENT = Action(name="settle_absent", label=_lazy("Resend"), key="",
              verb=settle_absent, undo=_taken_back, in_bulk=False)  # fmt: skip
 
 REVIEW = (APPROVE, REJECT, EDIT, SEND_BACK, SPAM)
@@ -244,17 +217,16 @@ SHARED: dict[str, Any] = {
     "reasons": RejectionReason.choices, "steps": timeline.of_draft,
 }  # fmt: skip
 KINDS = [
-    DeskKind(name="draft", label=gettext_lazy("Draft to review"), short=gettext_lazy("Draft"),
-         plural=gettext_lazy("Drafts to review"), icon="pen", line=_waiting,
+    DeskKind(name="draft", label=_lazy("Draft to review"), short=_lazy("Draft"),
+         plural=_lazy("Drafts to review"), icon="pen", line=_waiting,
          template="surfaces/desk/_draft_item.html", acts=REVIEW, **SHARED),
-    DeskKind(name="failed", label=gettext_lazy("Failed reply"), short=gettext_lazy("Failed"),
-         plural=gettext_lazy("Failed replies"), icon="fail", css="bad", line=_failed,
+    DeskKind(name="failed", label=_lazy("Failed reply"), short=_lazy("Failed"),
+         plural=_lazy("Failed replies"), icon="fail", css="bad", line=_failed,
          template="surfaces/desk/_failed_item.html", acts=(RETRY, REJECT, SPAM), **SHARED),
-    DeskKind(name="unknown", label=gettext_lazy("Unconfirmed send"),
-         short=gettext_lazy("Unconfirmed"),
-         plural=gettext_lazy("Unconfirmed sends"), icon="ask", css="info", line=_failed,
+    DeskKind(name="unknown", label=_lazy("Unconfirmed send"), short=_lazy("Unconfirmed"),
+         plural=_lazy("Unconfirmed sends"), icon="ask", css="info", line=_failed,
          template="surfaces/desk/_unknown_item.html", acts=(THERE, ABSENT), **SHARED),
-    DeskKind(name="lapsed", label=gettext_lazy("Stale draft"), short=gettext_lazy("Stale"),
-         plural=gettext_lazy("Stale drafts"), icon="clock", line=_lapsed,
+    DeskKind(name="lapsed", label=_lazy("Stale draft"), short=_lazy("Stale"),
+         plural=_lazy("Stale drafts"), icon="clock", line=_lapsed,
          template="surfaces/desk/_draft_item.html", acts=REVIEW, **SHARED),
 ]  # fmt: skip

@@ -1,10 +1,9 @@
 """Filters of the desk, parsed from a query string and back."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from typing import Self
 
 from django.db.models import Value
 from django.db.models.functions import StrIndex
@@ -12,7 +11,7 @@ from django.db.models.lookups import GreaterThan
 from django.utils.translation import gettext_lazy as _
 
 from surfaces.desk.kinds import kinds
-from surfaces.desk.models import DeskItem, DeskItemQuerySet, Risk
+from surfaces.desk.models import DeskItemQuerySet, Risk
 from surfaces.web.requests import parse_id
 
 LONGEST = 120
@@ -43,8 +42,7 @@ class DeskFilters:
     order: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> DeskFilters:
-        """Parse a query string."""
+    def of(cls, given: Mapping[str, str]) -> Self:
         allowed: dict[str, Collection[str]] = {
             "kind": kinds(), "risk": RISKS, "age": AGES, "expires": ["1h"], "later": ["1"],
             "order": ORDERS,
@@ -53,11 +51,9 @@ class DeskFilters:
         for each in fields(cls):
             # A form carries a query within its own text, where the edge does not look for NUL.
             value = str(given.get(each.name, "")).replace("\0", "").strip()[:LONGEST]
-            if each.name in allowed and value not in allowed[each.name]:
-                value = ""
-            if each.name == "account" and parse_id(value) is None:
-                value = ""
-            found[each.name] = value
+            is_known = value in allowed.get(each.name, [value])
+            is_number = each.name != "account" or parse_id(value) is not None
+            found[each.name] = value if is_known and is_number else ""
         return cls(**found)
 
     def query(self) -> dict[str, str]:
@@ -70,9 +66,12 @@ class DeskFilters:
         return not set(self.query()) - {"order"}
 
     def of_rows(self, rows: DeskItemQuerySet, now: datetime) -> DeskItemQuerySet:
-        """Apply the filters to `rows`."""
         rows = rows.put_off(now) if self.later else rows.in_sight(now)
-        rows = rows.filter(**self._exactly())
+        rows = rows.filter(kind__in=[self.kind] if self.kind else [*kinds()])
+        exact = {
+            "agent": self.agent, "account__surface__slug": self.surface, "account": self.account,
+        }  # fmt: skip
+        rows = rows.filter(**{name: value for name, value in exact.items() if value})
         if self.risk:
             rows = rows.filter(risk__gte=RISKS[self.risk][0])
         if self.age:
@@ -81,23 +80,5 @@ class DeskFilters:
             rows = rows.expiring_by(now + SOON)
         for word in self.q.split()[:8]:
             # Three times as fast as LIKE, which goes through the text letter by letter.
-            there = StrIndex("sought", Value(word.lower()))
-            rows = rows.filter(GreaterThan(there, 0))
+            rows = rows.filter(GreaterThan(StrIndex("sought", Value(word.lower())), 0))
         return rows
-
-    def _exactly(self) -> dict[str, str | list[str]]:
-        exact: dict[str, str | list[str]] = {"kind__in": [self.kind] if self.kind else [*kinds()]}
-        if self.agent:
-            exact["agent"] = self.agent
-        if self.surface:
-            exact["account__surface__slug"] = self.surface
-        if self.account:
-            exact["account"] = self.account
-        return exact
-
-
-EVERYTHING = DeskFilters()
-
-
-def rows_of(asked: DeskFilters, now: datetime) -> DeskItemQuerySet:
-    return asked.of_rows(DeskItem.objects.all(), now)

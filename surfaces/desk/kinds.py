@@ -1,12 +1,11 @@
 """Kinds of desk items: how they are shown and which actions they have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.desk.models import DeskItem
@@ -14,14 +13,11 @@ from surfaces.errors import BadInput
 from surfaces.extension_points import extensions
 from surfaces.threads.timeline import TimelineEvent
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+StrOrPromise = str | Promise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActionInput:
-    """Input of an action: operator, time, typed values, and what was shown."""
-
     by: str
     now: datetime
     posted: Mapping[str, str] = field(default_factory=dict)
@@ -36,8 +32,6 @@ Verb = Callable[[Any, ActionInput], str]  # performs it and returns what was don
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Action:
-    """One action on an item."""
-
     name: str  # the last part of its address
     label: StrOrPromise
     key: str
@@ -88,11 +82,8 @@ class DeskKind:
     def act(self, name: str) -> Action:
         found = next((act for act in self.acts if act.name == name), None)
         if found is None:
-            raise BadInput(
-                _lazy("%(short)s: %(name)s is not one of its acts."),
-                short=self.short,
-                name=repr(name[:40]),
-            )
+            words = _lazy("%(short)s: %(name)s is not one of its acts.")
+            raise BadInput(words, short=self.short, name=repr(name[:40]))
         return found
 
 

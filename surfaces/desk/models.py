@@ -5,13 +5,11 @@ own tables keep it, in the transaction that changes the thing (migration `0004_d
 is always current; another app adds its kind with its own trigger.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Self
 
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint, Value
 from django.db.models.functions import Concat, Lower
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -27,8 +25,6 @@ class Risk(models.IntegerChoices):
 
 
 class DeskItemQuerySet(models.QuerySet["DeskItem"]):
-    """Queries of desk items."""
-
     def of(self, kind: str, item_id: int) -> Self:
         return self.filter(kind=kind, item_id=item_id)
 
@@ -39,14 +35,12 @@ class DeskItemQuerySet(models.QuerySet["DeskItem"]):
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=moment))
 
     def in_sight(self, now: datetime) -> Self:
-        """Not snoozed."""
         return self.filter(Q(later_until=None) | Q(later_until__lte=now))
 
     def put_off(self, now: datetime) -> Self:
         return self.filter(later_until__gt=now)
 
     def arrived_after(self, newest_id: int) -> Self:
-        """Items after the newest id that an operator saw."""
         return self.filter(pk__gt=newest_id)
 
 
@@ -76,24 +70,22 @@ class DeskItem(models.Model):
     class Meta:
         db_table = "desk_items"
         constraints = [
-            models.UniqueConstraint(name="desk_item_once", fields=["kind", "item_id"]),
-            models.CheckConstraint(name="desk_risk_is_known", condition=Q(risk__in=Risk.values)),
+            UniqueConstraint(name="desk_item_once", fields=["kind", "item_id"]),
+            CheckConstraint(name="desk_risk_is_known", condition=Q(risk__in=Risk.values)),
         ]
         indexes = [
             # For the desk, oldest first, any page of it.
-            models.Index(name="desk_oldest", fields=["since", "id"]),
+            Index(name="desk_oldest", fields=["since", "id"]),
             # For one kind of it, and for the counts.
-            models.Index(name="desk_of_kind", fields=["kind", "since", "id"]),
+            Index(name="desk_of_kind", fields=["kind", "since", "id"]),
             # For "risk first".
-            models.Index(name="desk_risk", fields=["-risk", "since", "id"]),
+            Index(name="desk_risk", fields=["-risk", "since", "id"]),
             # For one account's, and for operators limited to some.
-            models.Index(name="desk_of_account", fields=["account", "since", "id"]),
+            Index(name="desk_of_account", fields=["account", "since", "id"]),
             # For one agent's.
-            models.Index(
-                name="desk_of_agent", fields=["agent", "since", "id"], condition=~Q(agent="")
-            ),
+            Index(name="desk_of_agent", fields=["agent", "since", "id"], condition=~Q(agent="")),
             # For what expires soon: few.
-            models.Index(
+            Index(
                 name="desk_expiring",
                 fields=["expires_at", "id"],
                 condition=Q(expires_at__isnull=False),
@@ -118,8 +110,6 @@ class DeskItem(models.Model):
 
 
 class DeskViewerQuerySet(models.QuerySet["DeskViewer"]):
-    """Queries of viewers."""
-
     def now_at(self, now: datetime) -> Self:
         return self.filter(until__gt=now)
 
@@ -143,14 +133,9 @@ class DeskViewer(models.Model):
         ordering = ["since", "id"]
         constraints = [
             # Also finds the readers of an item.
-            models.UniqueConstraint(
-                name="desk_reader_once", fields=["kind", "item_id", "operator"]
-            ),
+            UniqueConstraint(name="desk_reader_once", fields=["kind", "item_id", "operator"])
         ]
-        indexes = [
-            # For putting old leases away.
-            models.Index(name="desk_reader_until", fields=["until"]),
-        ]
+        indexes = [Index(name="desk_reader_until", fields=["until"])]  # for putting old leases away
 
     def __str__(self) -> str:
         return f"{self.operator} at {self.kind} {self.item_id}"
@@ -177,7 +162,7 @@ class SavedView(models.Model):
         db_table = "desk_saved_views"
         ordering = ["name", "id"]
         constraints = [
-            models.UniqueConstraint(name="saved_view_one_per_name", fields=["operator", "name"]),
+            UniqueConstraint(name="saved_view_one_per_name", fields=["operator", "name"])
         ]
 
     def __str__(self) -> str:

@@ -3,8 +3,6 @@
 Every page is found by key through an index; nothing is counted beyond a thousand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +13,7 @@ from django.db import connection
 from django.db.models import QuerySet, Subquery
 from django.utils import timezone
 
-from surfaces.desk.filters import SOON, DeskFilters, rows_of
+from surfaces.desk.filters import SOON, DeskFilters
 from surfaces.desk.kinds import DeskKind, RowSummary, kinds
 from surfaces.desk.models import DeskItem, DeskItemQuerySet
 from surfaces.desk.viewers import with_viewers
@@ -36,8 +34,6 @@ ORDER = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeskRow:
-    """One item as the queue shows it."""
-
     item: DeskItem
     kind: DeskKind
     line: RowSummary
@@ -63,8 +59,6 @@ class DeskPage:
 
 @dataclass(frozen=True, slots=True)
 class WaitingCounts:
-    """Counts of one kind: waiting, oldest, next expiry, high risk."""
-
     count: int = 0
     oldest: datetime | None = None
     soonest: datetime | None = None
@@ -77,7 +71,7 @@ class WaitingCounts:
 
 
 def within(asked: DeskFilters, reach: Scope, now: datetime) -> DeskItemQuerySet:
-    return reach.narrow(rows_of(asked, now))
+    return reach.narrow(asked.of_rows(DeskItem.objects.all(), now))
 
 
 def page(
@@ -113,9 +107,8 @@ def page(
 
 
 def _light(rows: DeskItemQuerySet) -> DeskItemQuerySet:
-    rows = rows.select_related("account__surface")
     last = DeskItem.objects.order_by("-pk").values("pk")[:1]
-    rows = rows.annotate(newest=Subquery(last))
+    rows = rows.select_related("account__surface").annotate(newest=Subquery(last))
     own = {field.attname for field in DeskItem._meta.concrete_fields} - {"sought"}
     account = [f"account__{name}" for name in ("name", "state", "state_why", "surface__name")]
     return rows.only(*own, *account)
@@ -123,32 +116,19 @@ def _light(rows: DeskItemQuerySet) -> DeskItemQuerySet:
 
 def following(item: DeskItem, asked: DeskFilters, reach: Scope, now: datetime) -> DeskItem | None:
     """The item after `item` in order, else the first."""
-    rows = within(asked, reach, now).exclude(pk=item.pk)
-    if asked.order in {"", "expiry"}:
-        soon = rows.expiring_by(now + SOON).order_by("expires_at", "pk")
-        if item.expires_at and item.expires_at <= now + SOON:
-            soon = soon.filter(expires_at__gte=item.expires_at)
-            rest = OLDEST_FIRST.slice(rows.not_expiring_by(now + SOON))
-            return soon.first() or rest.first() or rows.first()
-        rows = rows.not_expiring_by(now + SOON)
-    keyset = ORDER[asked.order]
-    behind = keyset.slice(rows, keyset.key_of(item)).first()
-    return behind or first(asked, reach, now, but=item)
-
-
-def first(
-    asked: DeskFilters, reach: Scope, now: datetime, *, but: DeskItem | None = None
-) -> DeskItem | None:
-    rows = within(asked, reach, now)
-    rows = rows.exclude(pk=but.pk) if but else rows
-    if asked.order in {"", "expiry"}:
-        soon = rows.expiring_by(now + SOON).order_by("expires_at", "pk").first()
-        return soon or OLDEST_FIRST.slice(rows).first()
-    return ORDER[asked.order].slice(rows).first()
+    rows, keyset = within(asked, reach, now).exclude(pk=item.pk), ORDER[asked.order]
+    if asked.order not in {"", "expiry"}:
+        return keyset.slice(rows, keyset.key_of(item)).first() or keyset.slice(rows).first()
+    soon = rows.expiring_by(now + SOON).order_by("expires_at", "pk")
+    rest = rows.not_expiring_by(now + SOON)
+    if item.expires_at and item.expires_at <= now + SOON:
+        later = soon.filter(expires_at__gte=item.expires_at)
+        return later.first() or keyset.slice(rest).first() or rows.first()
+    behind = keyset.slice(rest, keyset.key_of(item)).first()
+    return behind or soon.first() or keyset.slice(rows).first()
 
 
 def _with_lines(items: Sequence[DeskItem]) -> list[DeskRow]:
-    """Load the content of rows, one query per table."""
     by_loader: dict[Any, list[DeskItem]] = {}
     for item in items:
         by_loader.setdefault(kinds()[item.kind].load, []).append(item)
@@ -161,9 +141,6 @@ def _with_lines(items: Sequence[DeskItem]) -> list[DeskRow]:
     return rows
 
 
-# ── how much ──────────────────────────────────────────────────────────────
-
-
 def counts(
     reach: Scope,
     now: datetime | None = None,
@@ -171,15 +148,13 @@ def counts(
     views: Sequence[DeskFilters] = (),
     also: Mapping[str, QuerySet[Any]] | None = None,
 ) -> dict[str, WaitingCounts]:
-    """Count items by kind, in one query that reads at most a thousand of each.
+    """Count by kind, in one query that reads at most a thousand of each.
 
     `views` are counted as "view 0", "view 1" …; `also` names rows of other tables.
     """
     now = now or timezone.now()
-    others: dict[str, QuerySet[Any]] = {
-        f"view {number}": within(each, reach, now) for number, each in enumerate(views)
-    }
-    others |= also or {}
+    named = {f"view {number}": within(each, reach, now) for number, each in enumerate(views)}
+    others: dict[str, QuerySet[Any]] = {**named, **(also or {})}
     given: dict[str, Any] = {
         "kinds": [*kinds()], "now": now, "soon": now + SOON, "most": MOST_COUNTED,
         "accounts": None if reach.accounts is None else sorted(reach.accounts),
@@ -223,9 +198,7 @@ def news(given: Mapping[str, str], reach: Scope, after: int) -> int:
 
 
 def newest() -> int:
-    """The newest id; later ones are new."""
-    found = DeskItem.objects.order_by("-pk").values_list("pk", flat=True).first()
-    return found or 0
+    return DeskItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def capped(number: int) -> str:

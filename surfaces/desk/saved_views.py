@@ -1,7 +1,5 @@
 """Views of the desk under a name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -26,8 +24,6 @@ BUILT_IN = [
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeskView:
-    """A line of the side bar."""
-
     name: str
     asked: DeskFilters
     saved: SavedView | None = None
@@ -38,21 +34,17 @@ class DeskView:
 
 
 def views_of(operator: Operator) -> list[DeskView]:
-    """Built-in views, then one's own and shared ones."""
     rows = list(SavedView.objects.seen_by(operator)[: MOST * 2])
     built_in = [DeskView(name=str(name), asked=asked) for name, asked in BUILT_IN]
-    return [*built_in, *(DeskView(name=row.name, asked=_asked(row), saved=row) for row in rows)]
-
-
-def _asked(row: SavedView) -> DeskFilters:
-    return DeskFilters.of(dict(parse_qsl(row.query)))
+    asked = [DeskFilters.of(dict(parse_qsl(row.query))) for row in rows]
+    saved = zip(rows, asked, strict=True)
+    return [*built_in, *(DeskView(name=row.name, asked=each, saved=row) for row, each in saved)]
 
 
 @transaction.atomic
 def save(
     operator: Operator, name: str, asked: DeskFilters, *, is_shared: bool = False
 ) -> SavedView:
-    """Save a view under a name; an existing one is replaced."""
     name = " ".join(name.split())
     if not name or len(name) > 60:
         raise BadInput(_("Give the view a name of 1 to 60 characters."))
@@ -74,7 +66,6 @@ def save(
 
 @transaction.atomic
 def remove(operator: Operator, view_id: int) -> dict[str, str]:
-    """Delete one's own view; return what undo needs."""
     row = SavedView.objects.filter(operator=operator, pk=view_id).first()
     if row is None:
         raise NotAllowed(_("This view is not yours, or it is gone already."))

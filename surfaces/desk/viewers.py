@@ -3,8 +3,6 @@
 It forbids nothing: the first decision wins. It only avoids double work.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -49,17 +47,9 @@ class ViewerNames:
 
 
 def open_item(kind: str, item_id: int, operator: Operator, *, now: datetime) -> ViewerNames:
-    """Take or renew the lease on an item, and release all others."""
-    until = now + LEASE
-    named: dict[str, Any] = {
-        "kind": kind,
-        "item": item_id,
-        "me": operator.pk,
-        "now": now,
-        "until": until,
-    }
+    named: dict[str, Any] = {"kind": kind, "item": item_id, "me": operator.pk}
     with connection.cursor() as cursor:
-        cursor.execute(OPEN, named)
+        cursor.execute(OPEN, {**named, "now": now, "until": now + LEASE})
         rows = cursor.fetchall()
     holder = next((name for name, was_first in rows if was_first), "")
     others = tuple(name for name, _ in rows if name != holder)
@@ -67,7 +57,6 @@ def open_item(kind: str, item_id: int, operator: Operator, *, now: datetime) -> 
 
 
 def close_item(kind: str, item_id: int) -> None:
-    """Release all leases of a decided item."""
     DeskViewer.objects.of(kind, item_id).delete()
 
 
@@ -75,10 +64,8 @@ def with_viewers(rows: DeskItemQuerySet, operator: Operator, now: datetime) -> D
     """Each item with `read_by`, the name of somebody else who has it open."""
     there = DeskViewer.objects.now_at(now).exclude(operator=operator)
     there = there.filter(kind=OuterRef("kind"), item_id=OuterRef("item_id"))
-    full = NullIf(
-        Trim(Concat("operator__first_name", Value(" "), "operator__last_name")), Value("")
-    )
-    named = there.values(name=Coalesce(full, F("operator__username")))
+    full = Trim(Concat("operator__first_name", Value(" "), "operator__last_name"))
+    named = there.values(name=Coalesce(NullIf(full, Value("")), F("operator__username")))
     return rows.annotate(read_by=Subquery(named[:1]))
 
 

@@ -1,7 +1,5 @@
 """Count attempts of a draft and its comment, wait between them, and give up after the last."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -29,7 +27,6 @@ def start_attempt(draft: Draft) -> bool:
 
 
 def give_up(draft: Draft, why: str | StoredReason, *, now: datetime, permanent: bool) -> None:
-    """Mark draft and comment as failed, with the reason."""
     with transaction.atomic():
         draft.advance(DraftState.FAILED, why=why, lease_until=None, needs_person=False)
         reply_state.mark_failed(draft.comment(), why)

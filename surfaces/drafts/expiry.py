@@ -1,7 +1,5 @@
 """Withdraw expired drafts."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import transaction
@@ -16,7 +14,6 @@ NOBODY = "draft.expired"
 
 
 def expire(*, now: datetime) -> int:
-    """Withdraw expired drafts; the comment states it and can be answered by hand."""
     return sum(_expire(draft, now=now) for draft in Draft.objects.expired(now)[:MOST_AT_ONCE])
 
 

@@ -1,7 +1,5 @@
 """Form of a new post."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,9 +1,7 @@
 """List drafts for the pages: tabs by state, pages, the next draft."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet, Value
@@ -57,7 +55,7 @@ class DraftPage(KeysetPage[Draft]):
 def tabs(reach: Scope = UNRESTRICTED) -> list[DraftTab]:
     """All tabs with counts, in one query that counts up to 1,000."""
     parts = [
-        reach.narrow(_in_state(name, state)).order_by().annotate(tab=Value(name)).values_list("tab")
+        reach.narrow(_in_tab(name, [state])).order_by().annotate(tab=Value(name)).values_list("tab")
         for name, (_, states, is_counted) in TABS.items()
         for state in states
         if is_counted
@@ -70,37 +68,24 @@ def tabs(reach: Scope = UNRESTRICTED) -> list[DraftTab]:
     ]
 
 
-def _in_state(tab: str, state: DraftState) -> QuerySet[Draft]:
-    return Draft.objects.stale() if tab == CHANGED else Draft.objects.filter(state=state)
-
-
 def _capped(count: int) -> str:
     return f"{MOST_COUNTED:,}+" if count >= MOST_COUNTED else f"{count:,}"
 
 
-def _held_by(tab: str) -> QuerySet[Draft]:
+def _in_tab(tab: str, states: Sequence[DraftState]) -> QuerySet[Draft]:
     if tab == CHANGED:
         return Draft.objects.stale()
-    return Draft.objects.all() if tab == "all" else Draft.objects.filter(state__in=TABS[tab][1])
+    return Draft.objects.all() if tab == "all" else Draft.objects.filter(state__in=states)
 
 
 def list_drafts(tab: str, given: Mapping[str, str], *, reach: Scope = UNRESTRICTED) -> DraftPage:
-    """One page of a tab, newest first."""
     note = "" if tab in TABS or not tab else _("Unknown state. Waiting drafts are shown instead.")
     tab = tab if tab in TABS else FIRST
-    rows = _listed(reach.narrow(_held_by(tab)))
-    found = paginate(rows, given, keep={"state": tab})
-    label = TABS[tab][0]
+    label, states, _is_counted = TABS[tab]
+    rows = reach.narrow(_in_tab(tab, states)).select_related("account", "target").only(*IN_LIST)
+    excerpts = {"excerpt": Left("text", EXCERPT), "question": Left("target__content", EXCERPT)}
+    found = paginate(rows.annotate(**excerpts), given, keep={"state": tab})
     return DraftPage(found.rows, found.newer, found.older, tab=tab, label=label, note=note)
-
-
-def _listed(rows: QuerySet[Draft]) -> QuerySet[Draft]:
-    """Load what a row shows, without long columns."""
-    return (
-        rows.select_related("account", "target")
-        .only(*IN_LIST)
-        .annotate(excerpt=Left("text", EXCERPT), question=Left("target__content", EXCERPT))
-    )
 
 
 def after(draft: Draft, reach: Scope = UNRESTRICTED) -> Draft | None:

@@ -1,19 +1,7 @@
 """Draft: a reply, comment or post of ours until the surface has stored it.
 
-Only `Draft.advance` moves a draft, by compare-and-set:
-
-    composed ──> waiting ──> approved ──> sending ──> sent
-        │          │  ^        │  │ ^        ├──> unknown ──> sent | approved | failed
-        │          v  └─lapsed─┤  │ └─later──┤
-        └──────> withdrawn <───┘  │          ├──> failed ──> approved | withdrawn
-                                  v          │
-                               shadowed <────┘
-
-Undo, while possible: approved ──> waiting | failed | unknown,
-withdrawn ──> waiting | failed.
+Only `Draft.advance` moves a draft, by compare-and-set, along `STEPS`.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -22,42 +10,64 @@ from datetime import datetime
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
+from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account
 from surfaces.audit.models import Owner
-from surfaces.drafts.states import (
-    DEAD,
-    STEPS,
-    UNDECIDED,
-    UNDER_WAY,
-    DraftKind,
-    DraftState,
-    Feedback,
-    RejectionReason,
-)
 from surfaces.errors import IllegalMove, StaleState
 from surfaces.messages.models import Message, MessageQuerySet
 from surfaces.text.fields import ReasonField
 from surfaces.text.reasons import StoredReason, reason
 
-__all__ = [
-    "DEAD",
-    "STEPS",
-    "UNDECIDED",
-    "UNDER_WAY",
-    "Draft",
-    "DraftKind",
-    "DraftQuerySet",
-    "DraftState",
-    "Feedback",
-    "RejectionReason",
-]
+
+class DraftState(models.TextChoices):
+    COMPOSED = "composed", _lazy("composed")
+    WAITING = "waiting", _lazy("waiting")
+    APPROVED = "approved", _lazy("approved")
+    SENDING = "sending", _lazy("sending")
+    SENT = "sent", _lazy("sent")
+    UNKNOWN = "unknown", _lazy("unknown")
+    FAILED = "failed", _lazy("failed")
+    WITHDRAWN = "withdrawn", _lazy("withdrawn")
+    SHADOWED = "shadowed", _lazy("shadowed")
+
+
+STEPS: dict[str, set[str]] = {
+    "composed": {"waiting", "approved", "withdrawn", "shadowed"},
+    "waiting": {"approved", "withdrawn"},
+    "approved": {"sending", "waiting", "withdrawn", "shadowed", "failed", "unknown"},
+    "sending": {"sent", "unknown", "approved", "failed", "waiting", "shadowed"},
+    "unknown": {"sent", "approved", "failed"},
+    "failed": {"approved", "withdrawn"},
+    "withdrawn": {"waiting", "failed"},  # only by undo
+}
+DEAD = [DraftState.FAILED, DraftState.WITHDRAWN, DraftState.SHADOWED]
+UNDECIDED = [DraftState.COMPOSED, DraftState.WAITING]
+UNDER_WAY = [DraftState.APPROVED, DraftState.SENDING, DraftState.UNKNOWN]
+
+
+class Feedback(models.TextChoices):
+    AS_WRITTEN = "as_written", _lazy("Approved as written")
+    EDITED = "edited", _lazy("Approved with edits")
+    REJECTED = "rejected", _lazy("Rejected")
+    SENT_BACK = "sent_back", _lazy("Sent back with a note")
+
+
+class RejectionReason(models.TextChoices):
+    OFF_TOPIC = "rejected.off_topic", _lazy("Off topic")
+    REPEATS_US = "rejected.repeats_us", _lazy("Repeats us")
+    WRONG_FACT = "rejected.wrong_fact", _lazy("Wrong fact")
+    TONE = "rejected.tone", _lazy("Tone")
+
+
+class DraftKind(models.TextChoices):
+    REPLY = "reply", _lazy("Reply to a comment")
+    COMMENT = "comment", _lazy("Comment on a post")
+    POST = "post", _lazy("New post")
 
 
 class DraftQuerySet(models.QuerySet["Draft"]):
-    """Queries of drafts."""
-
     def waiting(self) -> Self:
         return self.filter(state=DraftState.WAITING)
 
@@ -68,22 +78,16 @@ class DraftQuerySet(models.QuerySet["Draft"]):
         return self.filter(state__in=UNDER_WAY)
 
     def due(self, now: datetime) -> Self:
-        """Approved and due."""
         return self.filter(state=DraftState.APPROVED, not_before__lte=now)
 
     def abandoned(self, now: datetime) -> Self:
-        """Sending, by a dead worker."""
         return self.filter(state=DraftState.SENDING, lease_until__lte=now)
 
     def held_by(self, sender: str) -> Self:
         return self.filter(state=DraftState.SENDING, claimed_by=sender)
 
     def to_look_for(self, now: datetime) -> Self:
-        """Unknown and due for a search."""
         return self.filter(state=DraftState.UNKNOWN, needs_person=False, look_at__lte=now)
-
-    def needing_person(self) -> Self:
-        return self.filter(state=DraftState.UNKNOWN, needs_person=True)
 
     def stale(self) -> Self:
         """Waiting, but their context has changed."""
@@ -97,11 +101,16 @@ class DraftQuerySet(models.QuerySet["Draft"]):
         return self.filter(agent=slug)
 
     def failed(self) -> Self:
-        """Failed; an operator may retry or withdraw."""
         return self.filter(state=DraftState.FAILED)
 
     def answering(self, message: Message) -> Self:
         return self.filter(target=message)
+
+    def for_page(self) -> Self:
+        """With what a page of one draft shows, without the long columns of messages."""
+        rows = ("target", "target__post", "message")
+        heavy = [f"{row}__{column}" for row in rows for column in ("raw_json", "search")]
+        return self.select_related("account__surface", "target__post", "message").defer(*heavy)
 
 
 class Draft(models.Model):
@@ -165,69 +174,60 @@ class Draft(models.Model):
         ordering = ["id"]
         constraints = [
             # A guard against two replies to one comment.
-            models.UniqueConstraint(
+            UniqueConstraint(
                 name="draft_one_live_reply_per_comment_and_account",
                 fields=["account", "target"],
                 condition=Q(what="reply") & ~Q(state__in=DEAD),
             ),
-            models.CheckConstraint(
-                name="draft_state_is_known", condition=Q(state__in=DraftState.values)
+            CheckConstraint(name="draft_state_is_known", condition=Q(state__in=DraftState.values)),
+            CheckConstraint(
+                name="draft_judged_is_known", condition=Q(judged="") | Q(judged__in=Feedback.values)
             ),
-            models.CheckConstraint(
-                name="draft_judged_is_known",
-                condition=Q(judged="") | Q(judged__in=Feedback.values),
-            ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="draft_target_fits_what",
                 condition=Q(what="post", target=None)
                 | Q(what__in=["reply", "comment"], target__isnull=False),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="draft_sent_has_its_message",
                 condition=~Q(state="sent") | Q(sent_at__isnull=False),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="draft_approved_has_digest_and_time",
                 condition=~Q(state__in=["approved", "sending"])
                 | (~Q(approved_digest="") & Q(not_before__isnull=False)),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="draft_sending_has_lease",
                 condition=~Q(state="sending") | Q(lease_until__isnull=False),
             ),
         ]
         indexes = [
             # For `due`: only the few rows that wait to be sent.
-            models.Index(
-                name="draft_due", fields=["not_before", "id"], condition=Q(state="approved")
-            ),
+            Index(name="draft_due", fields=["not_before", "id"], condition=Q(state="approved")),
             # For `abandoned`.
-            models.Index(
-                name="draft_sending", fields=["lease_until"], condition=Q(state="sending")
-            ),
+            Index(name="draft_sending", fields=["lease_until"], condition=Q(state="sending")),
             # For `to_look_for`.
-            models.Index(name="draft_unknown", fields=["look_at"], condition=Q(state="unknown")),
+            Index(name="draft_unknown", fields=["look_at"], condition=Q(state="unknown")),
             # For one agent's limits and its last verdicts.
-            models.Index(name="draft_of_agent", fields=["agent", "-id"], condition=~Q(agent="")),
-            models.Index(
-                name="draft_agent_sent", fields=["agent", "sent_at"], condition=~Q(agent="")
-            ),
+            Index(name="draft_of_agent", fields=["agent", "-id"], condition=~Q(agent="")),
+            Index(name="draft_agent_sent", fields=["agent", "sent_at"], condition=~Q(agent="")),
             # For `expired`: few, and asked for again and again.
-            models.Index(
+            Index(
                 name="draft_expiring",
                 fields=["expires_at"],
                 condition=Q(state="waiting", expires_at__isnull=False),
             ),
             # For the drafts page, by state.
-            models.Index(name="draft_by_state", fields=["state", "-id"]),
+            Index(name="draft_by_state", fields=["state", "-id"]),
             # For home: what was sent and what was held since midnight, by hour.
-            models.Index(
+            Index(
                 name="draft_sent_at",
                 fields=["sent_at"],
                 include=["agent", "account"],
                 condition=Q(state="sent"),
             ),
-            models.Index(name="draft_shadowed", fields=["made_at"], condition=Q(state="shadowed")),
+            Index(name="draft_shadowed", fields=["made_at"], condition=Q(state="shadowed")),
         ]
 
     def __str__(self) -> str:
@@ -239,7 +239,6 @@ class Draft(models.Model):
 
     @property
     def state_name(self) -> StoredReason:
-        """The state as a word for sentences."""
         return reason(f"draft_state.{self.state}")
 
     @property
@@ -247,21 +246,13 @@ class Draft(models.Model):
         return f"agent:{self.agent}" if self.agent else self.made_by
 
     def digest(self) -> str:
-        """Digest of text, account and target.
-
-        The text of the comment is included: an edit of it invalidates an approval.
-        """
+        """Of text, account and target: an edit of the comment invalidates an approval, too."""
         target = self.target
         parts = [
-            self.account_id,
-            self.what,
-            self.title,
-            self.text,
-            self.community,
-            target.pk if target else None,
-            target.content if target else None,
+            self.account_id, self.what, self.title, self.text, self.community,
+            target.pk if target else None, target.content if target else None,
             bool(target and target.deleted_at),
-        ]
+        ]  # fmt: skip
         packed = json.dumps(parts, ensure_ascii=True).encode()
         return hashlib.sha256(packed).hexdigest()
 
@@ -272,20 +263,12 @@ class Draft(models.Model):
         return Message.objects.filter(pk=self.target_id)
 
     def advance(self, to: DraftState, **facts: Any) -> None:
-        """Move to another state, or raise `StaleState` if the row changed.
-
-        Also compares the claim number, so a late worker cannot move a draft
-        that another worker claimed.
-        """
+        """Move to another state, or raise `StaleState` if the row moved or was claimed anew."""
         if to not in STEPS.get(self.state, set()):
             raise IllegalMove(
                 "draft.no_such_step", state=self.state_name, to=reason(f"draft_state.{to}")
             )
-        unmoved = Draft.objects.filter(pk=self.pk, state=self.state, claim_number=self.claim_number)
-        if not unmoved.update(state=to, **facts):
-            raise StaleState("draft.moved", pk=str(self.pk), state=self.state_name)
-        for name, value in {"state": to, **facts}.items():
-            setattr(self, name, value)
+        self.note(state=to, **facts)
 
     def note(self, **facts: Any) -> None:
         """Update columns without a transition, under the same comparison."""

@@ -1,7 +1,5 @@
 """Data of the page of one draft."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -15,8 +13,9 @@ from surfaces.operators.models.operator import Operator
 from surfaces.text.spans import span
 
 SLACK = timedelta(minutes=10)  # between our clock and the service's
-
-
+EDITED_MEANWHILE = _lazy(
+    "Another operator changed this text while you were editing. Your text is kept below."
+)
 CANDIDATES = 20  # messages offered to settle a draft as sent
 
 
@@ -33,38 +32,29 @@ def decided_before(draft: Draft, me: str, now: datetime) -> str:
     """The decision of another operator, and when; "" if there is none."""
     if draft.state in UNDECIDED or not draft.decided_by or not draft.decided_at:
         return ""
+    state = draft.get_state_display()
     if draft.decided_by == me:
-        return _("You decided this already: it is %(state)s.") % {
-            "state": draft.get_state_display()
-        }
+        return _("You decided this already: it is %(state)s.") % {"state": state}
     kind, _colon, name = draft.decided_by.partition(":")
     if kind == "operator":
         operator = Operator.objects.filter(username=name).first()
         name = operator.name if operator else name
-    ago = span(now - draft.decided_at)
-    return _("%(value)s decided this %(ago)s before you: it is %(state)s.") % {
-        "value": name or kind,
-        "ago": ago,
-        "state": draft.get_state_display(),
-    }
+    values = {"value": name or kind, "ago": span(now - draft.decided_at), "state": state}
+    return _("%(value)s decided this %(ago)s before you: it is %(state)s.") % values
 
 
 def text_limit(draft: Draft) -> int:
-    """Maximum length of the text, in characters of the service."""
     traits = draft.account.surface.traits
     return (draft.what == DraftKind.POST and traits.post_limit) or traits.text_limit
 
 
 def checked(draft: Draft, typed: Mapping[str, str]) -> dict[str, str]:
-    """Clean an edited form; title and community are for posts only."""
     if draft.what != DraftKind.POST:
         return {"text": typed["text"]}
-    community = typed["community"]
-    if len(community) > 200:
+    if len(typed["community"]) > 200:
         raise BadInput(_lazy("The community has more than 200 characters. Enter its short name."))
-    if len(typed["title"]) > 300:
+    if (length := len(typed["title"])) > 300:
         raise BadInput(
-            _lazy("The title has %(typed)s characters. Enter at most 300."),
-            typed=len(typed["title"]),
+            _lazy("The title has %(typed)s characters. Enter at most 300."), typed=length
         )
-    return {"text": typed["text"], "title": typed["title"], "community": community}
+    return {name: typed[name] for name in ("text", "title", "community")}

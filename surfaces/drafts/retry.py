@@ -1,9 +1,4 @@
-"""Retry failed drafts, undelivered drafts and failed comments.
-
-Only operators retry, and the attempts are reset.
-"""
-
-from __future__ import annotations
+"""Retry failed drafts, undelivered drafts and failed comments: operators only, attempts reset."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,39 +18,19 @@ SEND = "surfaces.tasks.deliver_due"
 
 
 def lock_draft(draft: Draft) -> Draft:
-    """Lock and read the row."""
     rows = Draft.objects.select_for_update(of=("self",)).select_related("target")
     return rows.get(pk=draft.pk)
 
 
 def undo_facts(draft: Draft) -> dict[str, Any]:
-    """Facts that undo needs, for the audit entry of a decision."""
     attempts = draft.comment().values_list("reply_attempts", flat=True).first() or 0
     return {"was": draft.state, "before": draft.why, "attempts": attempts}
 
 
 @transaction.atomic
 def retry_message(message: Message, *, by: str, now: datetime) -> None:
-    """Reset the attempts of a comment that failed or was passed."""
-    row = (
-        Message.objects.select_for_update(of=("self",))
-        .defer("raw_json", "search")
-        .get(pk=message.pk)
-    )
-    _check_open(row)
-    _check_untouched(row)
-    before: dict[str, Any] = {
-        "was": row.reply_status,
-        "before": row.reply_why,
-        "attempts": row.reply_attempts,
-    }
-    reply_state.restore(Message.objects.filter(pk=row.pk), None)
-    message.refresh_from_db(fields=list(reply_state.UNTRIED))
-    AuditEvent.objects.record("message.retried", actor=by, subject=row, **before)
-
-
-def _check_open(row: Message) -> None:
-    """Raise an error if the comment cannot be answered."""
+    rows = Message.objects.select_for_update(of=("self",)).defer("raw_json", "search")
+    row = rows.get(pk=message.pk)
     if row.is_ours or row.is_post:
         raise NotAllowed(_lazy("Only comments by others can be replied to."))
     answers = row.children.filter(direction=Direction.OUTGOING)
@@ -67,24 +42,22 @@ def _check_open(row: Message) -> None:
         raise NotAllowed(_lazy("This comment is marked as spam. Unmark it before you retry."))
     if Draft.objects.answering(row).alive().exists():
         raise NotAllowed(_lazy("A reply to this comment is already in progress. Open its draft."))
-
-
-def _check_untouched(row: Message) -> None:
-    """Refuse a second press: passing or failing a comment leaves a mark on it."""
+    # A second press is refused: passing or failing a comment leaves a mark on it.
     is_fresh = all(getattr(row, name) == value for name, value in reply_state.UNTRIED.items())
     if is_fresh and AuditEvent.objects.about(row).called("message.retried").exists():
         raise NotAllowed(
             _lazy("The attempts of this comment were reset already, and none has been used yet.")
         )
+    before = {"was": row.reply_status, "before": row.reply_why, "attempts": row.reply_attempts}
+    reply_state.restore(Message.objects.filter(pk=row.pk), None)
+    message.refresh_from_db(fields=list(reply_state.UNTRIED))
+    AuditEvent.objects.record("message.retried", actor=by, subject=row, **before)
 
 
 def retry_draft(draft: Draft, *, by: str, now: datetime, delay: timedelta = timedelta()) -> None:
-    """Send a failed draft again, with ten more attempts."""
     if draft.state != DraftState.FAILED:
-        raise NotAllowed(
-            _lazy("This draft is %(state)s; only a failed one can be retried."),
-            state=draft.state_name,
-        )
+        words = _lazy("This draft is %(state)s; only a failed one can be retried.")
+        raise NotAllowed(words, state=draft.state_name)
     if draft.comment().answered().exists():
         raise NotAllowed(_lazy("This comment already has a reply."))
     try:
@@ -103,16 +76,7 @@ def _approve_again(
 ) -> None:
     draft.advance(
         DraftState.APPROVED,
-        approved_digest=lock_draft(draft).digest(),
-        not_before=not_before,
-        decided_by=by,
-        decided_at=at,
-        why=why,
-        sendings=0,
-        looks=0,
-        absences=0,
-        needs_person=False,
-        remote_id="",
-        challenge=None,
-        asked_at=None,
-    )
+        approved_digest=lock_draft(draft).digest(), not_before=not_before,
+        decided_by=by, decided_at=at, why=why, needs_person=False,
+        sendings=0, looks=0, absences=0, remote_id="", challenge=None, asked_at=None,
+    )  # fmt: skip

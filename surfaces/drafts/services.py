@@ -1,12 +1,4 @@
-"""Create drafts and decide on them. All changes before delivery go through this module.
-
-compose ──> waiting ──approve──> approved ──> (delivery)
-               │  ^                  │
-               │  └──────edit────────┤
-               └── withdraw, send back ──> withdrawn; the comment is open again
-"""
-
-from __future__ import annotations
+"""Create drafts and decide on them. All changes before delivery go through this module."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,10 +9,17 @@ from django_q.tasks import async_task
 
 from surfaces.accounts.models.account import Account, ReplyMode
 from surfaces.audit.models import AuditEvent
-from surfaces.drafts.models import UNDECIDED, Draft, DraftKind, DraftState, Feedback
+from surfaces.drafts.models import (
+    UNDECIDED,
+    Draft,
+    DraftKind,
+    DraftState,
+    Feedback,
+    RejectionReason,
+)
 from surfaces.drafts.retry import SEND, lock_draft, undo_facts
 from surfaces.drafts.validation import check_parts, check_target, check_words, checked_note, trimmed
-from surfaces.errors import NotAllowed, StaleState
+from surfaces.errors import BadInput, NotAllowed, StaleState
 from surfaces.messages import reply_state
 from surfaces.messages.models import MAX_ATTEMPTS, Message
 from surfaces.settings import instance
@@ -28,6 +27,7 @@ from surfaces.text.reasons import StoredReason, as_reason
 from surfaces.text.reasons import note as typed
 
 BY_HAND = "hand"
+AT_ONCE = timedelta()
 
 
 def compose(
@@ -51,7 +51,6 @@ def compose(
 
     `parts` are a voice's terms, pointer and exit. `is_begun`: the attempt was counted when the
     voice was called. `read_at`: when it read the thread; later changes make it stale.
-    `because`: why the draft exists, in a short sentence.
     """
     words = trimmed(text, title, community)
     check_words(account, what, words, is_new=True)
@@ -77,22 +76,17 @@ def compose(
 def _put_forward(draft: Draft, *, because: str | StoredReason, now: datetime) -> None:
     """Drafts by hand wait for approval; drafts by a voice follow the mode."""
     if draft.origin != BY_HAND and draft.account.mode == ReplyMode.SHADOW:
-        _keep_in_shadow(draft)
+        # Never approved, so that a later change of the mode cannot send it.
+        draft.advance(DraftState.SHADOWED, why="sending.shadowed")
+        reply_state.reopen(draft.comment())
+        AuditEvent.objects.record("draft.shadowed", actor="mode:shadow", subject=draft)
         return
     draft.advance(DraftState.WAITING, why=because or "draft.waits")
     if draft.origin != BY_HAND and draft.account.mode == ReplyMode.AUTO:
         approve(draft, digest=draft.digest(), by="mode:auto", now=now)
 
 
-def _keep_in_shadow(draft: Draft) -> None:
-    """Shadow: never approved, so that a later change of the mode cannot send it."""
-    draft.advance(DraftState.SHADOWED, why="sending.shadowed")
-    reply_state.reopen(draft.comment())
-    AuditEvent.objects.record("draft.shadowed", actor="mode:shadow", subject=draft)
-
-
 def _begin_try(draft: Draft, *, is_begun: bool) -> None:
-    """Count the attempt with the comment, or raise an error."""
     if draft.what != DraftKind.REPLY:
         return
     if is_begun:
@@ -105,7 +99,6 @@ def _begin_try(draft: Draft, *, is_begun: bool) -> None:
 
 
 def is_by_hand(draft: Draft) -> bool:
-    """Written by a person here, not by a voice."""
     return draft.origin == BY_HAND
 
 
@@ -113,10 +106,7 @@ def is_by_hand(draft: Draft) -> bool:
 def edit(
     draft: Draft, *, text: str, title: str = "", community: str = "", by: str, now: datetime
 ) -> None:
-    """Change the text. An approved draft waits for approval again.
-
-    Editing counts as a look, so only later changes make it stale.
-    """
+    """Change the text: an approved draft waits again. It counts as a look at the context."""
     words = trimmed(text, title, community)
     if draft.state not in {DraftState.WAITING, DraftState.APPROVED}:
         raise NotAllowed(
@@ -136,32 +126,19 @@ def edit(
     if draft.state == DraftState.APPROVED:
         draft.advance(DraftState.WAITING, **facts)
     else:
-        _note_unless_changed(draft, before, facts)
+        same = Draft.objects.filter(pk=draft.pk, state=draft.state, **before)
+        if not same.update(**facts):
+            raise StaleState(_lazy("Somebody else changed this draft. Look at it again."))
+        for name, value in facts.items():
+            setattr(draft, name, value)
     AuditEvent.objects.record("draft.edited", actor=by, subject=draft, before=before)
-
-
-def _note_unless_changed(draft: Draft, before: dict[str, str], facts: dict[str, Any]) -> None:
-    same = Draft.objects.filter(pk=draft.pk, state=draft.state, **before)
-    if not same.update(**facts):
-        raise StaleState(_lazy("Somebody else changed this draft. Look at it again."))
-    for name, value in facts.items():
-        setattr(draft, name, value)
 
 
 @transaction.atomic
 def approve(
-    draft: Draft,
-    *,
-    digest: str,
-    by: str,
-    now: datetime,
-    seen: str = "",
-    delay: timedelta = timedelta(),
+    draft: Draft, *, digest: str, by: str, now: datetime, seen: str = "", delay: timedelta = AT_ONCE
 ) -> None:
-    """Approve exactly this text and target, to be sent after `delay`; until then undo is possible.
-
-    `seen`: the changes of context that the operator was shown.
-    """
+    """Approve exactly this text and target, to be sent after `delay`. `seen`: changes shown."""
     if draft.state not in UNDECIDED:
         # An old page still has the button; it must not resend what may have been sent.
         raise StaleState(
@@ -192,13 +169,10 @@ def _check_seen(row: Draft, digest: str, seen: str) -> None:
             _lazy("The words or what they answer changed since you looked. Look again.")
         )
     if row.stale_why and seen != row.stale_why.digest:
-        raise StaleState(
-            _lazy(
-                "The thread changed after this draft was written: %(stale_why)s Check it, then "
-                "approve."
-            ),
-            stale_why=row.stale_why,
+        words = _lazy(
+            "The thread changed after this draft was written: %(stale_why)s Check it, then approve."
         )
+        raise StaleState(words, stale_why=row.stale_why)
 
 
 def _thought_of(draft: Draft, by: str) -> str:
@@ -210,23 +184,24 @@ def _thought_of(draft: Draft, by: str) -> str:
 
 @transaction.atomic
 def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
-    """Withdraw before it is sent; the comment is open again, with reset attempts if it failed.
-
-    Withdrawing a draft by a voice that no operator approved is a rejection.
-    """
+    """Withdraw before it is sent; the comment is open again, with reset attempts if it failed."""
     had_failed, rejects = draft.state == DraftState.FAILED, is_rejection(draft, by)
     before = undo_facts(draft)
-    facts = {"judged": Feedback.REJECTED} if rejects else {}
-    draft.advance(
-        DraftState.WITHDRAWN,
-        decided_by=by,
-        decided_at=now,
-        why=as_reason(why.strip()[:400]) or "draft.withdrawn",
-        **facts,
-    )
+    facts: dict[str, Any] = {"judged": Feedback.REJECTED} if rejects else {}
+    why = why.strip()[:400]
+    said = as_reason(why) if why in RejectionReason.values else typed(why)
+    facts |= {"decided_by": by, "decided_at": now}
+    draft.advance(DraftState.WITHDRAWN, why=said or "draft.withdrawn", **facts)
     reply_state.reopen(draft.comment(), with_fresh_attempts=had_failed)
     action = "draft.rejected" if rejects else "draft.withdrawn"
-    AuditEvent.objects.record(action, actor=by, subject=draft, why=as_reason(why), **before)
+    AuditEvent.objects.record(action, actor=by, subject=draft, why=said, **before)
+
+
+def take_back(draft: Draft, *, by: str, now: datetime, why: str) -> None:
+    """Withdraw as an operator: a rejection needs a reason."""
+    if not why and is_rejection(draft, by):
+        raise BadInput(_lazy("Rejecting needs a reason. Choose one or write your own."))
+    withdraw(draft, why=why, by=by, now=now)
 
 
 def is_rejection(draft: Draft, by: str) -> bool:
@@ -240,10 +215,8 @@ def send_back(draft: Draft, *, note: str, by: str, now: datetime) -> None:
     if is_by_hand(draft):
         raise NotAllowed(_lazy("A person wrote this by hand. Edit or withdraw it instead."))
     if draft.state not in {DraftState.WAITING, DraftState.APPROVED}:
-        raise StaleState(
-            _lazy("This draft is %(state)s; only waiting drafts can be sent back."),
-            state=draft.state_name,
-        )
+        words = _lazy("This draft is %(state)s; only waiting drafts can be sent back.")
+        raise StaleState(words, state=draft.state_name)
     why, before = typed(checked_note(note)), undo_facts(draft)
     draft.advance(
         DraftState.WITHDRAWN, decided_by=by, decided_at=now, why=why, judged=Feedback.SENT_BACK

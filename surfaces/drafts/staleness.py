@@ -4,8 +4,6 @@ The changes are stored with the draft as reasons, and approving requires another
 and editing count as a look.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import connection

@@ -1,7 +1,5 @@
 """Check text before it is sent. Pure; each problem is a reason."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 
@@ -20,12 +18,17 @@ SECRETS = re.compile(
 def find_text_problems(
     *, text: str, title: str = "", is_post: bool = False, traits: Traits
 ) -> list[StoredReason]:
-    """All problems of the text, in order; [] if there are none."""
     found = [
         *unwritable(text, "part.text"),
         *unwritable(title, "part.title"),
-        *_too_long(text, title, is_post, traits),
     ]
+    most = (is_post and traits.post_limit) or traits.text_limit
+    if (length := traits.length(text)) > most:
+        found.append(reason("text.too_long", length=length, label=traits.label, most=most))
+    most = traits.title_limit
+    if is_post and (length := traits.length(title)) > most:
+        values = {"length": length, "label": traits.label, "title_limit": most}
+        found.append(reason("text.title_too_long", **values))
     if not text.strip():
         found.insert(0, as_reason("text.empty"))
     if is_post and not title.strip():
@@ -36,31 +39,10 @@ def find_text_problems(
 
 
 def unwritable(text: str, name: str) -> list[StoredReason]:
-    """Characters in `text` that cannot be stored or sent."""
     if SURROGATES.search(text):
         return [reason("text.surrogate", name=as_reason(name))]
-    bad = sorted(
-        {hex(ord(c)) for c in text if unicodedata.category(c) == "Cc" and c not in "\n\t\r"}
-    )
-    return (
-        [reason("text.control_characters", name=as_reason(name), value=", ".join(bad[:3]))]
-        if bad
-        else []
-    )
-
-
-def _too_long(text: str, title: str, is_post: bool, traits: Traits) -> list[StoredReason]:
-    found = []
-    most = (is_post and traits.post_limit) or traits.text_limit
-    if (length := traits.length(text)) > most:
-        found.append(reason("text.too_long", length=length, label=traits.label, most=most))
-    if is_post and (length := traits.length(title)) > traits.title_limit:
-        found.append(
-            reason(
-                "text.title_too_long",
-                length=length,
-                label=traits.label,
-                title_limit=traits.title_limit,
-            )
-        )
-    return found
+    controls = {c for c in text if unicodedata.category(c) == "Cc"} - set("\n\t\r")
+    if not controls:
+        return []
+    shown = ", ".join(sorted(hex(ord(c)) for c in controls)[:3])
+    return [reason("text.control_characters", name=as_reason(name), value=shown)]

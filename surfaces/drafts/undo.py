@@ -6,8 +6,6 @@
 The audit log has the last decision and the state before; nothing else is undone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,13 +27,17 @@ UNDECIDED = {"decided_by": "", "decided_at": None, "judged": "", "approved_diges
 
 @transaction.atomic
 def undo_decision(draft: Draft, *, by: str, now: datetime) -> None:
-    """Undo the last decision on `draft`, or raise an error."""
     row = lock_draft(draft)
     line = last_decision(row)
     take = TAKES.get(line.action) if line else None
     if line is None or take is None:
         raise NotAllowed(_lazy("There is no decision on this draft that could be taken back."))
-    _check_time(row, line, now)
+    if row.state in GONE:
+        raise StaleState(_lazy("Too late: this draft %(gone)s."), gone=GONE[DraftState(row.state)])
+    if row.state == DraftState.WITHDRAWN and now - line.at > LATEST:
+        raise StaleState(
+            _lazy("Too late: this was decided over 10 min ago. Write a new answer instead.")
+        )
     try:
         with transaction.atomic():
             take(row, line.facts)
@@ -50,21 +52,11 @@ def last_decision(row: Draft) -> AuditEvent | None:
     return told.order_by("-id").first()
 
 
-def _check_time(row: Draft, line: AuditEvent, now: datetime) -> None:
-    if row.state in GONE:
-        raise StaleState(_lazy("Too late: this draft %(gone)s."), gone=GONE[DraftState(row.state)])
-    if row.state == DraftState.WITHDRAWN and now - line.at > LATEST:
-        raise StaleState(
-            _lazy("Too late: this was decided over 10 min ago. Write a new answer instead.")
-        )
-
-
 def _unapprove(row: Draft, facts: dict[str, Any]) -> None:
     row.advance(DraftState.WAITING, why="draft.approval_undone", not_before=None, **UNDECIDED)
 
 
 def restore_withdrawn(row: Draft, facts: dict[str, Any]) -> None:
-    """Restore the draft and the state of its comment."""
     had_failed = facts.get("was") == DraftState.FAILED
     open_still = row.comment().alive().not_spam().filter(OPEN)
     attempts = facts.get("attempts", 0)
@@ -86,9 +78,8 @@ def _unretry(row: Draft, facts: dict[str, Any]) -> None:
 
 
 def _unsettle(row: Draft, facts: dict[str, Any]) -> None:
-    kept: dict[str, Any] = {
-        name: facts[name] for name in ("remote_id", "looks", "absences") if name in facts
-    }
+    names = ("remote_id", "looks", "absences")
+    kept: dict[str, Any] = {name: facts[name] for name in names if name in facts}
     asked = facts.get("asked_at")
     kept["asked_at"] = datetime.fromisoformat(asked) if asked else None
     why = facts.get("before") or "draft.unknown"

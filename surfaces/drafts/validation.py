@@ -1,7 +1,5 @@
 """Validate text and target before a draft is created."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from django.db import connection
@@ -18,12 +16,8 @@ LONGEST_NOTE = 1_000  # characters
 
 
 def trimmed(text: str, title: str = "", community: str = "") -> dict[str, str]:
-    """The text as a draft stores it."""
-    return {
-        "title": title.strip(),
-        "text": text.replace("\r\n", "\n").strip(),
-        "community": community.strip(),
-    }
+    text = text.replace("\r\n", "\n").strip()
+    return {"title": title.strip(), "text": text, "community": community.strip()}
 
 
 def check_words(
@@ -38,21 +32,17 @@ def check_words(
         is_post=what == DraftKind.POST,
         traits=account.surface.traits,
     )
-    if not found and is_new and _said_before(account, words["text"]):
-        found = [as_reason("text.repeated")]
+    if not found and is_new:
+        ours = Message.objects.filter(account=account).outgoing().alive()
+        last = ours.order_by("-created_at", "-id").values_list("content", flat=True)[:REMEMBERED]
+        coming = Draft.objects.filter(account=account).under_way().values_list("text", flat=True)
+        if words["text"] in {said.strip() for said in [*last, *coming]}:
+            found = [as_reason("text.repeated")]
     if found:
         raise BadInput(several(found))
 
 
-def _said_before(account: Account, text: str) -> bool:
-    ours = Message.objects.filter(account=account).outgoing().alive().order_by("-created_at", "-id")
-    last = list(ours.values_list("content", flat=True)[:REMEMBERED])
-    coming = Draft.objects.filter(account=account).under_way().values_list("text", flat=True)
-    return text in {words.strip() for words in [*last, *coming]}
-
-
 def check_parts(parts: Iterable[str]) -> None:
-    """The parts are stored with the text, so they must be valid, too."""
     if found := [problem for part in parts for problem in unwritable(part, "part.outline")]:
         raise BadInput(found[0])
 
@@ -70,7 +60,6 @@ def checked_note(note: str) -> str:
 
 
 def check_target(account: Account, what: str, target: Message | None) -> None:
-    """Raise an error if this account cannot reply to the message."""
     if what == DraftKind.POST:
         if account.mode == ReplyMode.OFF:
             raise NotAllowed(reason("target.account_off", name=account.name))
@@ -101,7 +90,6 @@ WITH RECURSIVE up(id, parent_id, depth) AS (
 
 
 def reply_depth(comment: Message) -> int:
-    """Depth of a comment; directly under the post it is 0."""
     with connection.cursor() as cursor:
         cursor.execute(DEPTH, [comment.pk])
         return int(cursor.fetchone()[0] or 0)

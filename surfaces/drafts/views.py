@@ -1,9 +1,6 @@
 """Pages of drafts: the list, one with its comment, and all actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.http import HttpResponse
@@ -11,7 +8,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from surfaces.delivery import retract as delivery_retract
@@ -22,7 +18,7 @@ from surfaces.drafts import retry as draft_retry
 from surfaces.drafts import services as draft_services
 from surfaces.drafts.forms import PostForm
 from surfaces.drafts.models import Draft, DraftKind, DraftState, RejectionReason
-from surfaces.errors import BadInput, IllegalMove, RuleBroken, StaleState
+from surfaces.errors import IllegalMove, RuleBroken, StaleState
 from surfaces.operators.permissions import moderator_required
 from surfaces.pauses import services as pause_services
 from surfaces.settings import instance
@@ -39,9 +35,8 @@ WATCHED = timedelta(minutes=10)  # how long an open page polls whether it was se
 def drafts(request: OperatorRequest) -> HttpResponse:
     reach = request.user.reach
     page = draft_listing.list_drafts(request.GET.get("state", ""), request.GET, reach=reach)
-    return render(
-        request, "surfaces/drafts/list.html", {"page": page, "tabs": draft_listing.tabs(reach)}
-    )
+    shown = {"page": page, "tabs": draft_listing.tabs(reach)}
+    return render(request, "surfaces/drafts/list.html", shown)
 
 
 @require_safe
@@ -70,7 +65,8 @@ def edit(request: OperatorRequest, pk: int) -> HttpResponse:
     typed = {name: request.POST.get(name, "") for name in ("text", "title", "community")}
 
     def change(row: Draft, by: str, now: datetime) -> None:
-        _unchanged(row, _posted(request, "digest"))
+        if (digest := _posted(request, "digest")) and digest != row.digest():
+            raise StaleState(presenters.EDITED_MEANWHILE)
         draft_services.edit(row, **presenters.checked(row, typed), by=by, now=now)
 
     return _act(request, pk, change, _("Saved. The draft must be approved again."), typed)
@@ -80,14 +76,9 @@ def edit(request: OperatorRequest, pk: int) -> HttpResponse:
 @moderator_required
 def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
     why = _posted(request, "why") or _posted(request, "reason")
-
-    def take_back(row: Draft, by: str, now: datetime) -> None:
-        if not why and draft_services.is_rejection(row, by):
-            raise BadInput(_lazy("Rejecting needs a reason. Choose one or write your own."))
-        draft_services.withdraw(row, why=why, by=by, now=now)
-
-    done = _("Withdrawn. It will not be sent.")
-    return _act(request, pk, take_back, done, {"why": why}, undo="draft:reject")
+    return _act(request, pk, lambda row, by, now: draft_services.take_back(
+        row, why=why, by=by, now=now), _("Withdrawn. It will not be sent."), {"why": why},
+        undo="draft:reject")  # fmt: skip
 
 
 @require_POST
@@ -151,47 +142,27 @@ def new_post(request: OperatorRequest) -> HttpResponse:
     return render(request, "surfaces/drafts/new_post.html", {"form": form}, status=status)
 
 
-# ── shared by all acts ────────────────────────────────────────────────────
-
 Verb = Callable[[Draft, str, datetime], None]
-
-
-@dataclass(frozen=True, slots=True)
-class DraftProblem:
-    """Why an action was refused. `decided`: another operator decided first."""
-
-    words: str
-    is_late: bool = False
+Typed = dict[str, str] | None
 
 
 def _get(request: OperatorRequest, pk: int) -> Draft:
-    rows = Draft.objects.select_related("account__surface", "target__post", "message")
-    heavy = [f"{name}__{column}" for name in ("target", "target__post", "message")
-             for column in ("raw_json", "search")]  # fmt: skip
-    return get_object_or_404(request.user.reach.narrow(rows.defer(*heavy)), pk=pk)
+    return get_object_or_404(request.user.reach.narrow(Draft.objects.for_page()), pk=pk)
 
 
 def _act(
-    request: OperatorRequest,
-    pk: int,
-    verb: Verb,
-    done: str,
-    typed: dict[str, str] | None = None,
-    undo: str = "",
+    request: OperatorRequest, pk: int, verb: Verb, done: str, typed: Typed = None, undo: str = ""
 ) -> HttpResponse:
-    """Run the action; show the result, or the earlier decision of another operator.
-
-    `undo` names the desk action, if it can be undone.
-    """
+    """Run the action; show the result, or who decided first. `undo` names the desk action."""
     row, now = _get(request, pk), timezone.now()
     try:
         verb(row, request.user.actor, now)
     except (StaleState, IllegalMove) as error:
         row = _get(request, pk)
         words = presenters.decided_before(row, request.user.actor, now) or str(error)
-        return _shown(request, row, DraftProblem(words, is_late=True), typed, status=409)
+        return _shown(request, row, {"words": words, "is_late": True}, typed, status=409)
     except RuleBroken as error:
-        return _shown(request, _get(request, pk), DraftProblem(str(error)), typed, status=422)
+        return _shown(request, _get(request, pk), {"words": str(error)}, typed, status=422)
     words, (kind, _, act) = f"{done} {_when(row, now)}".strip(), undo.partition(":")
     way_back = {"undo": reverse("surfaces:desk_undo"), "what": f"{kind}-{pk}:{act}"} if undo else {}
     toasts.show_toast(request, words, **way_back)
@@ -201,60 +172,38 @@ def _act(
 
 
 def _when(row: Draft, now: datetime) -> str:
-    """When an approved draft will be sent."""
     if row.state != DraftState.APPROVED:
         return ""
-    held = pause_services.reasons(row.account, row.agent)
-    if held:
+    if pause_services.reasons(row.account, row.agent):
         return _("Queued: sending is paused.")
     wait = row.not_before - now if row.not_before else timedelta()
-    return (
-        _("It is sent in %(span)s.") % {"span": span(wait)}
-        if wait >= timedelta(seconds=1)
-        else _("It is sent now.")
-    )
-
-
-def _unchanged(row: Draft, digest: str) -> None:
-    if digest and digest != row.digest():
-        raise StaleState(
-            _lazy(
-                "Another operator changed this text while you were editing. Your text is kept "
-                "below."
-            )
-        )
+    if wait < timedelta(seconds=1):
+        return _("It is sent now.")
+    return _("It is sent in %(span)s.") % {"span": span(wait)}
 
 
 def _shown(
     request: OperatorRequest,
     row: Draft,
-    trouble: DraftProblem | None = None,
-    typed: dict[str, str] | None = None,
+    trouble: dict[str, object] | None = None,
+    typed: Typed = None,
     status: int = 200,
 ) -> HttpResponse:
     is_lost, now = row.state == DraftState.UNKNOWN and row.needs_person, timezone.now()
-    held = (
-        pause_services.reasons(row.account, row.agent) if row.state == DraftState.APPROVED else []
-    )
+    is_approved = row.state == DraftState.APPROVED
+    held = pause_services.reasons(row.account, row.agent) if is_approved else []
     is_fresh = row.decided_at is not None and now - row.decided_at < WATCHED
     shown = {
-        "draft": row,
-        "now": now,
-        "held": held,
+        "draft": row, "now": now, "held": held,
         "leaves": row.state in {DraftState.APPROVED, DraftState.SENDING} and is_fresh and not held,
-        "trouble": trouble,
-        "typed": typed,
-        "around": context.of_draft(row),
-        "by_hand": draft_services.is_by_hand(row),
-        "steps": timeline.of_draft(row),
+        "trouble": trouble, "typed": typed, "around": context.of_draft(row),
+        "by_hand": draft_services.is_by_hand(row), "steps": timeline.of_draft(row),
         "can_retract": delivery_retract.can_retract(row),
         "candidates": presenters.candidates(row) if is_lost else [],
         "following": draft_listing.after(row, request.user.reach),
-        "reasons": RejectionReason.choices,
-        "limit": presenters.text_limit(row),
-        "length": row.account.surface.traits.length(row.text),
-        "oob": bool(request.htmx),
-    }
+        "reasons": RejectionReason.choices, "limit": presenters.text_limit(row),
+        "length": row.account.surface.traits.length(row.text), "oob": bool(request.htmx),
+    }  # fmt: skip
     page = "surfaces/drafts/_draft.html" if request.htmx else "surfaces/drafts/draft.html"
     return render(request, page, shown, status=status)
 

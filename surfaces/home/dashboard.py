@@ -1,13 +1,6 @@
-"""Data of Home: waiting items, figures of today, states of accounts and processes.
-
-Each part is queried when a template first uses it. Figures that several panels need are queried
-once.
-"""
-
-from __future__ import annotations
+"""Data of Home. Each part is queried when a template first uses it, and once for all panels."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -18,13 +11,11 @@ from django.db.models.functions import Cast, TruncHour
 from django.utils import timezone
 
 from surfaces.accounts import rate_limit_usage
-from surfaces.accounts.models.account import Account
 from surfaces.desk import queue
 from surfaces.drafts.models import Draft, DraftState
 from surfaces.extension_points import extensions
 from surfaces.home import onboarding, surface_status
-from surfaces.home.frame import Backlog, PageFrame
-from surfaces.pauses.models import Pause
+from surfaces.home.frame import PageFrame
 from surfaces.watcher.models import WatchRound
 from surfaces.web.requests import OperatorRequest
 from surfaces.workers import status
@@ -33,12 +24,9 @@ from surfaces.workers.models import Worker
 HOURS = 12  # of what was sent, in a line
 DAY = 24  # hours of what came in, in a line
 OPEN = [
-    DraftState.WAITING,
-    DraftState.FAILED,
-    DraftState.APPROVED,
-    DraftState.SENDING,
+    DraftState.WAITING, DraftState.FAILED, DraftState.APPROVED, DraftState.SENDING,
     DraftState.UNKNOWN,
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,54 +68,33 @@ class Dashboard:
         self.shell = PageFrame(request)
         self.midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
 
-    # ── what waits ────────────────────────────────────────────────────────
-
-    @property
-    def needs(self) -> list[Backlog]:
-        return self.shell.needs
-
-    @property
-    def total(self) -> int:
-        return sum(need.waiting.count for need in self.needs)
-
     @property
     def total_words(self) -> str:
-        is_capped = any(need.waiting.count >= queue.MOST_COUNTED for need in self.needs)
-        return f"{self.total:,}+" if is_capped else f"{self.total:,}"
+        is_capped = any(need.waiting.count >= queue.MOST_COUNTED for need in self.shell.needs)
+        return f"{self.shell.total:,}+" if is_capped else f"{self.shell.total:,}"
 
     @property
     def waited(self) -> timedelta | None:
         """How long the oldest item has waited."""
-        oldest = min((n.waiting.oldest for n in self.needs if n.waiting.oldest), default=None)
+        oldest = self.shell.oldest
         return None if oldest is None else max(self.now - oldest, timedelta())
 
     @property
     def expiring(self) -> int:
         """Items that expire within the hour."""
-        return sum(need.waiting.expiring for need in self.needs)
+        return sum(need.waiting.expiring for need in self.shell.needs)
 
     @property
     def next_expiry(self) -> datetime | None:
-        return min((n.waiting.soonest for n in self.needs if n.waiting.soonest), default=None)
-
-    # ── what there is ─────────────────────────────────────────────────────
-
-    @property
-    def accounts(self) -> list[Account]:
-        return self.shell.accounts
-
-    @property
-    def pauses(self) -> list[Pause]:
-        return self.shell.pauses
+        return min(filter(None, (need.waiting.soonest for need in self.shell.needs)), default=None)
 
     @cached_property
     def places(self) -> list[surface_status.SurfaceStatus]:
         """All surfaces with their state."""
-        budgets = rate_limit_usage.rate_limit_usage(self.accounts, now=self.now)
+        accounts, pauses = self.shell.accounts, self.shell.pauses
+        budgets = rate_limit_usage.rate_limit_usage(accounts, now=self.now)
         by_account = {pk: came.hours for pk, came in self.came.items()}
-        return surface_status.surface_statuses(
-            self.accounts, self.pauses, budgets, by_account, now=self.now
-        )
+        return surface_status.surface_statuses(accounts, pauses, budgets, by_account, now=self.now)
 
     @property
     def in_need(self) -> int:
@@ -142,8 +109,6 @@ class Dashboard:
     def running(self) -> list[status.WorkerGroup]:
         return status.worker_groups(Worker.objects.all(), self.now)
 
-    # ── the day ───────────────────────────────────────────────────────────
-
     @cached_property
     def hours(self) -> list[datetime]:
         """Starts of the last hours; the current one is the last."""
@@ -152,43 +117,33 @@ class Dashboard:
     @cached_property
     def _figures(self) -> list[IntakeCount]:
         """Figures of polls and drafts, in one query."""
-        drafts = self._grouped(self._drafts(), "draft", F("agent"), F("state"), "sent_at").annotate(
-            n=Count("pk"), bad=Value(0), last=Value(None, DateTimeField())
-        )
-        account = Cast("account_id", CharField())
-        rounds = self._grouped(self._rounds(), "round", account, Value(""), "started_at").annotate(
-            n=Sum("stored"), bad=Sum("spam"), last=Max("started_at")
-        )
-        return [IntakeCount(*row) for row in drafts.union(rounds, all=True)]
-
-    def _grouped(self, rows: Any, what: str, name: Any, state: Any, moment: str) -> Any:
-        named = rows.order_by().annotate(
-            of_what=Value(what),
-            name=name,
-            status=state,
-            in_hour=TruncHour(moment, tzinfo=self.user.zone),
-        )
-        return named.values_list("of_what", "name", "status", "in_hour")
-
-    def _drafts(self) -> Any:
-        """Open ones, and what left or was held; sent ones also of the hours before midnight."""
-        since = min(self.midnight, self.hours[0])
-        return self.reach.narrow(Draft.objects.all()).filter(
+        # Sent drafts also of the hours before midnight.
+        drafts = self.reach.narrow(Draft.objects.all()).filter(
             Q(state__in=OPEN)
-            | Q(state=DraftState.SENT, sent_at__gte=since)
+            | Q(state=DraftState.SENT, sent_at__gte=min(self.midnight, self.hours[0]))
             | Q(state=DraftState.SHADOWED, made_at__gte=self.midnight)
         )
+        rounds = WatchRound.objects.filter(account__in=[each.pk for each in self.shell.accounts])
+        rounds = rounds.since(min(hours_until(self.now, DAY)[0], self.midnight))
+        account = Cast("account_id", CharField())
+        by_draft = self._grouped(drafts, "draft", F("agent"), F("state"), "sent_at").annotate(
+            n=Count("pk"), bad=Value(0), last=Value(None, DateTimeField())
+        )
+        by_round = self._grouped(rounds, "round", account, Value(""), "started_at").annotate(
+            n=Sum("stored"), bad=Sum("spam"), last=Max("started_at")
+        )
+        return [IntakeCount(*row) for row in by_draft.union(by_round, all=True)]
 
-    def _rounds(self) -> Any:
-        rows = WatchRound.objects.filter(account__in=[account.pk for account in self.accounts])
-        return rows.since(min(hours_until(self.now, DAY)[0], self.midnight))
+    def _grouped(self, rows: Any, what: str, name: Any, state: Any, moment: str) -> Any:
+        hour = TruncHour(moment, tzinfo=self.user.zone)
+        rows = rows.order_by().annotate(of_what=Value(what), name=name, status=state, in_hour=hour)
+        return rows.values_list("of_what", "name", "status", "in_hour")
 
     @cached_property
     def drafts(self) -> Counter[tuple[str, str, datetime | None]]:
         """How many by agent, state and, where sent, hour."""
-        return Counter(
-            {(row.name, row.state, row.hour): row.n for row in self._figures if row.what == "draft"}
-        )
+        drafts = (row for row in self._figures if row.what == "draft")
+        return Counter({(row.name, row.state, row.hour): row.n for row in drafts})
 
     @cached_property
     def sent_today(self) -> Counter[str]:
@@ -199,34 +154,43 @@ class Dashboard:
                 found[agent] += n
         return found
 
-    def drafts_in(self, state: str) -> int:
-        return sum(n for (_, each, _), n in self.drafts.items() if each == state)
-
     @property
     def on_its_way(self) -> dict[str, int]:
         """Approved drafts that are not sent yet."""
-        return {state: self.drafts_in(state) for state in ("approved", "sending", "unknown")}
+        found = {"approved": 0, "sending": 0, "unknown": 0}
+        for (_, state, _), n in self.drafts.items():
+            if state in found:
+                found[state] += n
+        return found
 
     @cached_property
     def came(self) -> dict[int, Intake]:
         """By account, from the polls of the last day."""
-        found = [row for row in self._figures if row.what == "round"]
-        return _came(found, hours_until(self.now, DAY), self.midnight)
+        rows: dict[int, list[IntakeCount]] = {}
+        for row in self._figures:
+            if row.what == "round":
+                rows.setdefault(int(row.name), []).append(row)
+        return {account: self._intake(found) for account, found in rows.items()}
+
+    def _intake(self, found: list[IntakeCount]) -> Intake:
+        by_hour = {row.hour: row.n for row in found}
+        return Intake(
+            hours=[by_hour.get(hour, 0) for hour in hours_until(self.now, DAY)],
+            spam=sum(row.bad for row in found if row.hour and row.hour >= self.midnight),
+            last_round=max((row.last for row in found if row.last), default=None),
+        )
 
     @property
     def last_round(self) -> datetime | None:
-        return max(
-            (came.last_round for came in self.came.values() if came.last_round), default=None
-        )
-
-    # ── the first run, and what the floors above add ──────────────────────
+        return max(filter(None, (came.last_round for came in self.came.values())), default=None)
 
     @cached_property
     def first_run(self) -> onboarding.Onboarding | None:
         """Open onboarding steps; None if all are done or dismissed."""
-        if self.user.first_run_is_over or (self.accounts and not self.user.may_manage):
+        accounts = self.shell.accounts
+        if self.user.first_run_is_over or (accounts and not self.user.may_manage):
             return None
-        found = onboarding.look(self.user, has_account=bool(self.accounts))
+        found = onboarding.look(self.user, has_account=bool(accounts))
         return None if found.is_done else found
 
     @cached_property
@@ -243,27 +207,3 @@ def hours_until(now: datetime, count: int) -> list[datetime]:
     """The beginnings of the last `count` hours of this zone, in UTC, the oldest first."""
     this = timezone.localtime(now).replace(minute=0, second=0, microsecond=0).astimezone(UTC)
     return [this - timedelta(hours=back) for back in reversed(range(count))]
-
-
-def _came(
-    figures: Iterable[IntakeCount], hours: list[datetime], midnight: datetime
-) -> dict[int, Intake]:
-    rows: dict[int, list[IntakeCount]] = {}
-    for row in figures:
-        rows.setdefault(int(row.name), []).append(row)
-    return {account: _came_of(found, hours, midnight) for account, found in rows.items()}
-
-
-def _came_of(found: list[IntakeCount], hours: list[datetime], midnight: datetime) -> Intake:
-    by_hour = {row.hour: row.n for row in found}
-    return Intake(
-        hours=[by_hour.get(hour, 0) for hour in hours],
-        spam=sum(row.bad for row in found if row.hour and row.hour >= midnight),
-        last_round=max((row.last for row in found if row.last), default=None),
-    )
-
-
-def latest_rounds(accounts: list[Account]) -> dict[int, WatchRound]:
-    """The last round of each account, by account id."""
-    rows = WatchRound.objects.filter(account__in=accounts).latest_of_each()
-    return {row.account_id: row for row in rows}

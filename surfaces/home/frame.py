@@ -47,11 +47,10 @@ class Backlog:
         return f"{reverse('surfaces:desk')}?kind={self.kind.name}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NavItem:
     """One entry of the menu."""
 
-    name: str
     view: str
     label: StrOrPromise
     icon: str
@@ -60,6 +59,10 @@ class NavItem:
     count: int = 0
     counted: str = ""
     is_urgent: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.view.split(":")[1]
 
     @property
     def url(self) -> str:
@@ -93,8 +96,6 @@ PLACES = [
     ("settings", gettext_lazy("Settings"), "gear", "e", SETTINGS_PAGES),
 ]
 TABS = ["home", "desk", "threads"]
-
-
 NOTICES = "notices"
 
 
@@ -105,15 +106,15 @@ class PageFrame:
         self, request: OperatorRequest, waiting: dict[str, WaitingCounts] | None = None
     ) -> None:
         """`waiting`: what a view counted itself, together with something else."""
-        self._user, self._counted = request.user, waiting
+        self._user = request.user
+        if waiting is not None:
+            self.waiting = waiting
         match = request.resolver_match
         self._here = match.view_name if match else ""
 
     @cached_property
     def waiting(self) -> dict[str, WaitingCounts]:
         """By kind."""
-        if self._counted is not None:
-            return self._counted
         return queue.counts(self.reach, also=also(self._user))
 
     @cached_property
@@ -137,10 +138,6 @@ class PageFrame:
     def surfaces(self) -> list[Surface]:
         found = {account.surface_id: account.surface for account in self.accounts}
         return sorted(found.values(), key=lambda surface: surface.name.lower())
-
-    @property
-    def suspects_url(self) -> str:
-        return reverse("surfaces:desk") + "?kind=suspect"
 
     @cached_property
     def needs(self) -> list[Backlog]:
@@ -177,31 +174,23 @@ class PageFrame:
             view = f"surfaces:{name}"
             is_here = self._here in {view, *(f"surfaces:{page}" for page in inside)}
             is_here |= name == "surfaces" and self._here in connect_views()
-            found.append(
-                NavItem(
-                    name=name, view=view, label=label, icon=icon, key=key, is_here=is_here,
-                    **counts.get(name, {}),
-                )
-            )  # fmt: skip
+            found.append(NavItem(view, label, icon, key, is_here, **counts.get(name, {})))
             if name == "drafts":
-                found += [self._added(link) for link in nav_links()]
+                found += [
+                    NavItem(link.view, link.label, link.icon, link.key, self._is_in(link))
+                    for link in nav_links()
+                ]
         return found
 
-    def _added(self, link: NavLink) -> NavItem:
-        app, name = link.view.split(":")
-        others = {view for other in nav_links() for view in (other.view, *other.pages)}
-        is_here = self._here in {link.view, *link.pages}
+    def _is_in(self, link: NavLink) -> bool:
+        """Whether this page belongs to an entry of the floors above."""
+        if self._here in {link.view, *link.pages}:
+            return True
         # Every page of that floor without an entry of its own belongs to its first entry.
-        is_first = link == nav_links()[0] and self._here.startswith(f"{app}:")
-        is_here |= is_first and self._here not in others | connect_views()
-        return NavItem(
-            name=name,
-            view=link.view,
-            label=link.label,
-            icon=link.icon,
-            key=link.key,
-            is_here=is_here,
-        )
+        others = {view for other in nav_links() for view in (other.view, *other.pages)}
+        is_of_floor = self._here.startswith(link.view.split(":")[0] + ":")
+        is_first = link == nav_links()[0]
+        return is_first and is_of_floor and self._here not in others | connect_views()
 
     @cached_property
     def tabs(self) -> list[NavItem]:
@@ -209,10 +198,7 @@ class PageFrame:
         added = [link.view.split(":")[1] for link in nav_links() if link.is_tab]
         tabs = [by_name[name] for name in (*TABS, *added)]
         is_more = not any(tab.is_here for tab in tabs)
-        more = NavItem(
-            name="more", view="surfaces:more", label=_("More"), icon="more", key="", is_here=is_more
-        )
-        return [*tabs, more]
+        return [*tabs, NavItem("surfaces:more", _("More"), "more", "", is_more)]
 
 
 def nav_links() -> list[NavLink]:
@@ -232,8 +218,6 @@ def also(user: Operator) -> dict[str, QuerySet[Notice]]:
 def page_frame(request: HttpRequest) -> dict[str, Any]:
     """Context processor."""
     user = getattr(request, "user", None)
-    return (
-        {"shell": PageFrame(cast("OperatorRequest", request))}
-        if user and user.is_authenticated
-        else {}
-    )
+    if not user or not user.is_authenticated:
+        return {}
+    return {"shell": PageFrame(cast("OperatorRequest", request))}

@@ -1,12 +1,6 @@
-"""Onboarding steps of a new instance.
+"""Onboarding steps of a new instance."""
 
-A step is done when its `evidence` has a row. Extensions add steps
-(`Extension.onboarding_steps`). One query for all.
-"""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -52,11 +46,15 @@ class Onboarding:
 
 def look(user: Operator, *, has_account: bool) -> Onboarding:
     """All steps with their state. One query."""
-    steps = [_password(user), _connect(has_account), *_above(), _round(), _approval()]
-    found = _found([step.evidence for step in steps])
-    return Onboarding(
-        [_settled(step, step.is_done or at in found) for at, step in enumerate(steps)]
-    )
+    steps = _steps(user, has_account=has_account)
+    parts = [
+        step.evidence.order_by().annotate(step=Value(at, IntegerField())).values_list("step")[:1]
+        for at, step in enumerate(steps)
+        if step.evidence is not None
+    ]
+    for (at,) in parts[0].union(*parts[1:], all=True):
+        steps[at] = replace(steps[at], is_done=True)
+    return Onboarding(steps)
 
 
 def dismiss(user: Operator, *, is_over: bool) -> None:
@@ -67,68 +65,43 @@ def dismiss(user: Operator, *, is_over: bool) -> None:
         AuditEvent.objects.record(action, actor=user.actor, subject=user)
 
 
-def _settled(step: OnboardingStep, is_done: bool) -> OnboardingStep:
-    return OnboardingStep(
-        title=step.title, words=step.words, url=step.url, act=step.act, is_done=is_done
-    )
-
-
-def _found(evidence: list[QuerySet[Any] | None]) -> set[int]:
-    """Which of these queries have a row."""
-    parts = [
-        rows.order_by().annotate(step=Value(at, IntegerField())).values_list("step")[:1]
-        for at, rows in enumerate(evidence)
-        if rows is not None
+def _steps(user: Operator, *, has_account: bool) -> list[OnboardingStep]:
+    approved = AuditEvent.objects.called("draft.approved")
+    return [
+        OnboardingStep(
+            title=_("Choose your own password"),
+            words=_("The initial password was printed to the terminal and is meant for one use."),
+            url=reverse("surfaces:password"),
+            act=_("Change password"),
+            is_done=not user.has_first_password,
+        ),
+        OnboardingStep(
+            title=_("Connect a surface"),
+            words=_(
+                "The built-in hub needs no API key. Colloquy starts to read messages and sends "
+                "nothing without approval."
+            ),
+            url=connect_url(),
+            act=_("Connect"),
+            is_done=has_account,
+        ),
+        *(step() for extension in extensions() for step in extension.onboarding_steps),
+        OnboardingStep(
+            title=_("Wait for the first poll"),
+            words=_(
+                "The watcher reads the surface once within seconds. Its messages then appear "
+                "under Messages."
+            ),
+            url=reverse("surfaces:messages"),
+            act=_("Read messages"),
+            # What a round remembers for the next one; it stays when old rounds are put away.
+            evidence=Account.objects.exclude(cursor={}),
+        ),
+        OnboardingStep(
+            title=_("Approve a first reply"),
+            words=_("Open a draft on the desk and press A. It is sent only after you approve it."),
+            url=reverse("surfaces:desk"),
+            act=_("Open the desk"),
+            evidence=approved.filter(actor__startswith="operator:"),
+        ),
     ]
-    return {at for (at,) in parts[0].union(*parts[1:], all=True)}
-
-
-def _above() -> list[OnboardingStep]:
-    return [step() for extension in extensions() for step in extension.onboarding_steps]
-
-
-def _password(user: Operator) -> OnboardingStep:
-    return OnboardingStep(
-        title=_("Choose your own password"),
-        words=_("The initial password was printed to the terminal and is meant for one use."),
-        url=reverse("surfaces:password"),
-        act=_("Change password"),
-        is_done=not user.has_first_password,
-    )
-
-
-def _connect(has_account: bool) -> OnboardingStep:
-    return OnboardingStep(
-        title=_("Connect a surface"),
-        words=_(
-            "The built-in hub needs no API key. Colloquy starts to read messages and sends "
-            "nothing without approval."
-        ),
-        url=connect_url(),
-        act=_("Connect"),
-        is_done=has_account,
-    )
-
-
-def _round() -> OnboardingStep:
-    return OnboardingStep(
-        title=_("Wait for the first poll"),
-        words=_(
-            "The watcher reads the surface once within seconds. Its messages then appear "
-            "under Messages."
-        ),
-        url=reverse("surfaces:messages"),
-        act=_("Read messages"),
-        # What a round remembers for the next one; it stays when old rounds are put away.
-        evidence=Account.objects.exclude(cursor={}),
-    )
-
-
-def _approval() -> OnboardingStep:
-    return OnboardingStep(
-        title=_("Approve a first reply"),
-        words=_("Open a draft on the desk and press A. It is sent only after you approve it."),
-        url=reverse("surfaces:desk"),
-        act=_("Open the desk"),
-        evidence=AuditEvent.objects.called("draft.approved").filter(actor__startswith="operator:"),
-    )

@@ -2,15 +2,12 @@
 sample of each part. The colours are read from `static/site.css`, so the page cannot be wrong.
 """
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from math import cos, radians, sin
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import QueryDict
@@ -42,11 +39,7 @@ GROUNDS = ("page", "sheet", "well", "hover")
 STATES = ("ok", "wait", "danger", "info")
 
 
-# ── colours ───────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Colour:
+class Colour(NamedTuple):
     """In OKLCH, as the stylesheet has it: lightness 0 to 1, chroma, hue in degrees."""
 
     lightness: float
@@ -56,21 +49,17 @@ class Colour:
     @property
     def luminance(self) -> float:
         """Relative luminance as WCAG 2 counts it, of the colour a screen can show."""
-        red, green, blue = (min(1.0, max(0.0, part)) for part in self.linear)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    @property
-    def linear(self) -> tuple[float, float, float]:
-        """Linear sRGB; parts below 0 or above 1 are out of a screen's reach."""
         a, b = self.chroma * cos(radians(self.hue)), self.chroma * sin(radians(self.hue))
         long = (self.lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
         medium = (self.lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
         short = (self.lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-        return (
+        linear = (
             4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
             -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
             -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
         )
+        red, green, blue = (min(1.0, max(0.0, part)) for part in linear)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def contrast(one: Colour, other: Colour) -> float:
@@ -79,15 +68,12 @@ def contrast(one: Colour, other: Colour) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@dataclass(frozen=True, slots=True)
-class DesignToken:
-    name: str
+class DesignToken(NamedTuple):
     light: Colour
     dark: Colour
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """One colour on another, in both themes."""
 
     ink: str
@@ -106,9 +92,8 @@ def tokens_of(path: Path = STYLES) -> dict[str, DesignToken]:
     found = {}
     for name, *parts in TOKEN.findall(path.read_text(encoding="utf-8")):
         light, dark, chroma, deep, hue, night = (float(parts[i]) for i in (0, 3, 1, 4, 2, 5))
-        found[name] = DesignToken(
-            name, Colour(light / 100, chroma, hue), Colour(dark / 100, deep, night)
-        )
+        day, dusk = Colour(light / 100, chroma, hue), Colour(dark / 100, deep, night)
+        found[name] = DesignToken(day, dusk)
     return found
 
 
@@ -122,26 +107,19 @@ def wanted() -> list[tuple[str, str, float]]:
     words = [(ink, ground, TEXT) for ground in GROUNDS for ink in ("ink", "ink-2")]
     words += [("ink-3", ground, TEXT) for ground in ("page", "sheet", "well")]
     words += [("accent", ground, TEXT) for ground in ("page", "sheet", "well", "accent-wash")]
-    words += [("on-accent", "accent", TEXT), ("on-accent", "accent-2", TEXT)]
-    words += [("on-accent", "danger", TEXT)]
+    words += [("on-accent", ground, TEXT) for ground in ("accent", "accent-2", "danger")]
     for state in STATES:
-        words += [(state, "sheet", TEXT), (state, "page", TEXT), (state, f"{state}-wash", TEXT)]
+        words += [(state, ground, TEXT) for ground in ("sheet", "page", f"{state}-wash")]
         words += [("ink", f"{state}-wash", TEXT)]
     return [*words, ("ink", "accent-wash", TEXT), ("edge", "sheet", SHAPE), ("edge", "page", SHAPE)]
 
 
 def pairs() -> list[Pair]:
-    known = tokens_of()
-    return [
-        Pair(
-            ink,
-            ground,
-            needs,
-            contrast(known[ink].light, known[ground].light),
-            contrast(known[ink].dark, known[ground].dark),
-        )
-        for ink, ground, needs in wanted()
-    ]
+    known, found = tokens_of(), []
+    for ink, ground, needs in wanted():
+        light, dark = map(contrast, known[ink], known[ground])
+        found.append(Pair(ink, ground, needs, light, dark))
+    return found
 
 
 # ── one of each part ──────────────────────────────────────────────────────
@@ -154,6 +132,11 @@ TYPE = [
     ("t2", later("Lists, tables, controls")),
     ("t1", later("Meta, badges, table heads")),
 ]
+DRAFT = {
+    "terms": "A tide table is a promise about water.",
+    "pointer": "You write “the tide comes in without it”.",
+    "exit": "What would you leave out?",
+}
 
 
 def shown(user: Operator) -> dict[str, Any]:
@@ -166,8 +149,16 @@ def shown(user: Operator) -> dict[str, Any]:
         "type": [(name, words, lengths_of()[name]) for name, words in TYPE],
         "space": [(name, size) for name, size in lengths_of().items() if name[0] == "s"],
         "form": sample_form(user),
-        "message": sample_message(),
-        "draft": sample_draft(),
+        "message": Message(
+            author="hollowpine",
+            kind="comment",
+            direction="incoming",
+            spam_status="suspect",
+            spam_score=0.71,
+            content="What does the word add? The tide comes in without it.",
+            created_at=timezone.now() - timedelta(minutes=22),
+        ),
+        "draft": Draft(what="reply", state="waiting", text=" ".join(DRAFT.values()), **DRAFT),
         "row": row,
         "named": {"kind": row.kind, "item_id": 0},
         "steps": sample_steps(),
@@ -196,52 +187,24 @@ def sample_form(user: Operator) -> InstanceForm:
     return form
 
 
-def sample_message() -> Message:
-    return Message(
-        author="hollowpine",
-        kind="comment",
-        direction="incoming",
-        spam_status="suspect",
-        spam_score=0.71,
-        content="What does the word add? The tide comes in without it.",
-        created_at=timezone.now() - timedelta(minutes=22),
-    )
-
-
-def sample_draft() -> Draft:
-    parts = {
-        "terms": "A tide table is a promise about water.",
-        "pointer": "You write “the tide comes in without it”.",
-        "exit": "What would you leave out?",
-    }
-    return Draft(what="reply", state="waiting", text=" ".join(parts.values()), **parts)
-
-
 def sample_row() -> DeskRow:
     now = timezone.now()
     item = DeskItem(pk=0, kind="draft", item_id=0, since=now - timedelta(hours=3))
     item.expires_at = now + timedelta(minutes=14)
     line = RowSummary(
-        who="gabriel@hub",
-        place="Hub",
-        author="hollowpine",
-        said="What does the word add?",
+        who="gabriel@hub", place="Hub", author="hollowpine", said="What does the word add?",
         whys=(_("An operator approves first."),),
-    )
+    )  # fmt: skip
     return DeskRow(item=item, kind=kinds()["draft"], line=line)
 
 
 def sample_steps() -> list[TimelineEvent]:
     """One of each mark."""
-    now = timezone.now()
+    seen, failed, waits = (timezone.now() - timedelta(minutes=ago) for ago in (22, 21, 20))
+    why = _("The model returned no text.")
     return [
-        TimelineEvent(at=now - timedelta(minutes=22), words=_("Seen on the surface"), how="done"),
-        TimelineEvent(
-            at=now - timedelta(minutes=21),
-            words=_("Attempt 1 of 10 failed"),
-            how="fail",
-            why=_("The model returned no text."),
-        ),
-        TimelineEvent(at=now - timedelta(minutes=20), words=_("Waiting for review"), how="warn"),
+        TimelineEvent(at=seen, words=_("Seen on the surface"), how="done"),
+        TimelineEvent(at=failed, words=_("Attempt 1 of 10 failed"), how="fail", why=why),
+        TimelineEvent(at=waits, words=_("Waiting for review"), how="warn"),
         TimelineEvent(at=None, words=_("Sent"), how="next"),
     ]

@@ -1,7 +1,5 @@
 """State of every surface, shown by its account in the worst state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -70,11 +68,11 @@ def surface_statuses(
     by_surface: dict[int, list[Account]] = {}
     for account in accounts:
         by_surface.setdefault(account.surface_id, []).append(account)
-    found = [_place(ours, pauses, budgets, hours) for ours in by_surface.values()]
+    found = [_status_of(ours, pauses, budgets, hours) for ours in by_surface.values()]
     return sorted(found, key=lambda place: (URGENCY.get(place.css, 2), place.surface.name.lower()))
 
 
-def _place(
+def _status_of(
     accounts: list[Account],
     pauses: Sequence[Pause],
     budgets: Mapping[int, list[Usage]],
@@ -84,9 +82,10 @@ def _place(
     on = [account for account in accounts if account.is_on and surface.is_on]
     limits = [each for account in on for each in budgets.get(account.pk, [])]
     series = [hours[account.pk] for account in accounts if account.pk in hours]
+    # The account in the worst state says how the surface is.
     return SurfaceStatus(
         surface=surface,
-        account=min(on or accounts, key=_badness),
+        account=min(on or accounts, key=lambda each: (not each.needs_person, each.state == "ok")),
         pause=_pause(surface, on or accounts, pauses),
         is_on=bool(on),
         tightest=min(limits, key=lambda each: each.share, default=None),
@@ -94,16 +93,11 @@ def _place(
     )
 
 
-def _badness(account: Account) -> int:
-    return 0 if account.needs_person else 1 if account.state != "ok" else 2
-
-
 def _pause(surface: Surface, accounts: list[Account], pauses: Sequence[Pause]) -> Pause | None:
     """A pause that stops all accounts of the surface."""
+    wide = [(PauseScope.ALL, ""), (PauseScope.SURFACE, surface.slug)]
     for pause in pauses:
-        if pause.scope == PauseScope.ALL or (
-            pause.scope == PauseScope.SURFACE and pause.subject == surface.slug
-        ):
+        if (pause.scope, pause.subject) in wide:
             return pause
     of_one = {pause.subject: pause for pause in pauses if pause.scope == PauseScope.ACCOUNT}
     held = [of_one[account.name] for account in accounts if account.name in of_one]

@@ -4,8 +4,6 @@ Independent of web frameworks. Errors are `{"error": "a sentence"}`; without a v
 nothing else is returned.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,32 +27,24 @@ from surfaces.web.requests import parse_id
 
 ROOT = "/api/v1"
 MOST = 100  # rows of one list
-STATUS: dict[type[RuleBroken], int] = {
-    BadInput: 422,
-    NotAllowed: 403,
-    HubNotFound: 404,
-    KeyTaken: 409,
-}
+STATUS = {BadInput: 422, NotAllowed: 403, HubNotFound: 404, KeyTaken: 409}
 Said = tuple[int, dict[str, Any]]
+Texts = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubRequest:
-    """One authenticated request."""
-
     author: HubAuthor
-    params: Mapping[str, str]
+    params: Texts
     body: Mapping[str, Any]
     key: str
     now: datetime
 
     def text(self, name: str) -> str:
         value = self.body.get(name)
-        if value is None:
-            return ""
-        if not isinstance(value, str):
+        if not isinstance(value, str | None):
             raise BadInput(f"{name} must be text.")
-        return value
+        return value or ""
 
     def number(self, name: str, *, default: int, most: int) -> int:
         number = parse_id(self.params.get(name) or str(default))
@@ -82,16 +72,11 @@ class HubRequest:
 
 
 def answer(
-    method: str,
-    path: str,
-    params: Mapping[str, str],
-    body: Any,
-    headers: Mapping[str, str],
-    *,
-    now: datetime,
+    method: str, path: str, params: Texts, body: Any, headers: Texts, *, now: datetime
 ) -> Said:
     """Answer one request; `body` is parsed JSON, or None."""
-    author = _who(headers)
+    scheme, _, bearer = _header(headers, "authorization").partition(" ")
+    author = hub_services.holder_of(bearer.strip()) if scheme.lower() == "bearer" else None
     if author is None:
         return 401, {"error": "This needs an author's key: Authorization: Bearer KEY."}
     try:
@@ -105,16 +90,8 @@ def answer(
         return STATUS.get(type(error), 409), {"error": str(error)}
 
 
-def _who(headers: Mapping[str, str]) -> HubAuthor | None:
-    scheme, _, key = _header(headers, "authorization").partition(" ")
-    return hub_services.holder_of(key.strip()) if scheme.lower() == "bearer" else None
-
-
-def _header(headers: Mapping[str, str], name: str) -> str:
+def _header(headers: Texts, name: str) -> str:
     return next((value for key, value in headers.items() if key.lower() == name), "")
-
-
-# ── reading ───────────────────────────────────────────────────────────────
 
 
 def me(asked: HubRequest) -> Said:
@@ -132,8 +109,7 @@ def one_post(asked: HubRequest, name: str) -> Said:
 
 
 def all_posts(asked: HubRequest) -> Said:
-    author, limit = asked.word("author"), asked.limit()
-    before = asked.word("before")
+    author, before, limit = asked.word("author"), asked.word("before"), asked.limit()
     found = hub_queries.posts(
         author=asked.author.name if author == "me" else author,
         community=asked.word("community"),
@@ -182,31 +158,18 @@ def notifications(asked: HubRequest) -> Said:
     return 200, {"notifications": notifications_shape(found, of=asked.author)}
 
 
-# ── writing ───────────────────────────────────────────────────────────────
-
-
 def new_post(asked: HubRequest) -> Said:
-    post = hub_services.post(
-        author=asked.author,
-        title=asked.text("title"),
-        content=asked.text("content"),
-        community=asked.text("community"),
-        key=asked.key,
-        now=asked.now,
-    )
+    words = {name: asked.text(name) for name in ("title", "content", "community")}
+    post = hub_services.post(author=asked.author, key=asked.key, now=asked.now, **words)
     return 201, post_shape(post)
 
 
 def new_comment(asked: HubRequest, name: str) -> Said:
     post, above = _post(name), asked.text("parent_id")
     comment = hub_services.comment(
-        author=asked.author,
-        post=post,
+        author=asked.author, post=post, content=asked.text("content"), key=asked.key, now=asked.now,
         parent=_comment(above) if above not in {"", post.name} else None,
-        content=asked.text("content"),
-        key=asked.key,
-        now=asked.now,
-    )
+    )  # fmt: skip
     return 201, comment_shape(comment, post=post)
 
 
@@ -240,9 +203,6 @@ def mark_read(asked: HubRequest) -> Said:
     for comment in map(_comment, names[:MOST]):
         hub_services.read(asked.author, comment.post, up_to=comment.number)
     return 200, {"marked": len(names[:MOST])}
-
-
-# ── finding the way ───────────────────────────────────────────────────────
 
 
 def _post(name: str, *, deleted_too: bool = False) -> HubPost:

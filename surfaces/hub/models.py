@@ -1,12 +1,9 @@
 """The hub: communities, authors, posts, comments, and what authors have read.
 
-A comment keeps its number for ever: `number` counts up within its post, and
-`comment_count` of the post is the last number given. What is deleted loses its
-words and stays as a mark, so neither ever goes down. `is_demo` rows came with
-the demo and go with it.
+A comment keeps its number for ever: `number` counts up within its post, and `comment_count` of the
+post is the last number given. What is deleted loses its words and stays as a mark, so neither ever
+goes down. `is_demo` rows came with the demo and go with it.
 """
-
-from __future__ import annotations
 
 from datetime import datetime
 from typing import Self
@@ -15,7 +12,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector, SearchVectorField
 from django.core.validators import validate_slug
 from django.db import connection, models
-from django.db.models import Exists, F, OuterRef, Q, Value
+from django.db.models import CheckConstraint, Exists, F, Index, OuterRef, Q, UniqueConstraint, Value
 from django.db.models.functions import Greatest, Lower
 
 DEEPEST = 10  # a comment on the post has depth 0
@@ -24,8 +21,6 @@ LONGEST_TEXT = 10_000
 
 
 class HubCommunity(models.Model):
-    """A community."""
-
     slug = models.CharField(max_length=64, unique=True, validators=[validate_slug])
     name = models.CharField(max_length=80)
     description = models.TextField(blank=True)
@@ -52,18 +47,14 @@ class HubAuthor(models.Model):
 
     class Meta:
         ordering = ["name"]
-        constraints = [
-            # Also finds an author by name, without case.
-            models.UniqueConstraint(Lower("name"), name="hub_author_name_once"),
-        ]
+        # Also finds an author by name, without case.
+        constraints = [UniqueConstraint(Lower("name"), name="hub_author_name_once")]
 
     def __str__(self) -> str:
         return self.name
 
 
 class HubPostQuerySet(models.QuerySet["HubPost"]):
-    """Queries of posts."""
-
     def alive(self) -> Self:
         return self.filter(deleted_at=None)
 
@@ -74,11 +65,7 @@ class HubPostQuerySet(models.QuerySet["HubPost"]):
         return self.filter(community__slug__in=slugs)
 
     def matching(self, words: str) -> Self:
-        """Full-text: all of `words`, in title or text."""
         return self.filter(search=SearchQuery(words, config="simple", search_type="websearch"))
-
-    def answered_by(self, author: HubAuthor) -> Self:
-        return self.filter(_spoken_by(author))
 
     def not_answered_by(self, author: HubAuthor) -> Self:
         return self.filter(~_spoken_by(author))
@@ -120,29 +107,29 @@ class HubPost(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(
+            UniqueConstraint(
                 name="hub_post_said_once_per_key",
                 fields=["author", "idempotency_key"],
                 condition=~Q(idempotency_key=""),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="hub_post_has_words_until_deleted",
                 condition=~Q(content="") | Q(deleted_at__isnull=False),
             ),
         ]
         indexes = [
             # For an author's posts, newest first, any page of them.
-            models.Index(name="hub_post_of_author", fields=["author", "-id"]),
+            Index(name="hub_post_of_author", fields=["author", "-id"]),
             # For a community's posts, newest first.
-            models.Index(name="hub_post_of_community", fields=["community", "-id"]),
+            Index(name="hub_post_of_community", fields=["community", "-id"]),
             # For the feed: the liveliest first.
-            models.Index(
+            Index(
                 name="hub_post_lively",
                 fields=["-last_activity_at", "-id"],
                 condition=Q(deleted_at=None),
             ),
             # For `stirred_after`: what changed since somebody last asked.
-            models.Index(name="hub_post_stirred", fields=["stirred"]),
+            Index(name="hub_post_stirred", fields=["stirred"]),
             # For `matching`.
             GinIndex(name="hub_post_search", fields=["search"]),
         ]
@@ -157,8 +144,6 @@ class HubPost(models.Model):
 
 
 class HubCommentQuerySet(models.QuerySet["HubComment"]):
-    """Queries of comments."""
-
     def alive(self) -> Self:
         return self.filter(deleted_at=None)
 
@@ -197,28 +182,24 @@ class HubComment(models.Model):
         ordering = ["id"]
         constraints = [
             # Also serves one thread in order, from any number on.
-            models.UniqueConstraint(name="hub_comment_number_once", fields=["post", "number"]),
-            models.UniqueConstraint(
+            UniqueConstraint(name="hub_comment_number_once", fields=["post", "number"]),
+            UniqueConstraint(
                 name="hub_comment_said_once_per_key",
                 fields=["author", "idempotency_key"],
                 condition=~Q(idempotency_key=""),
             ),
-            models.CheckConstraint(
-                name="hub_comment_depth_0_to_10", condition=Q(depth__lte=DEEPEST)
-            ),
-            models.CheckConstraint(
+            CheckConstraint(name="hub_comment_depth_0_to_10", condition=Q(depth__lte=DEEPEST)),
+            CheckConstraint(
                 name="hub_comment_depth_fits_parent",
                 condition=Q(parent=None, depth=0) | Q(parent__isnull=False, depth__gte=1),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="hub_comment_has_words_until_deleted",
                 condition=~Q(content="") | Q(deleted_at__isnull=False),
             ),
         ]
-        indexes = [
-            # For "has this author spoken here", one thread or all of them.
-            models.Index(name="hub_comment_of_author", fields=["author", "post"]),
-        ]
+        # For "has this author spoken here", one thread or all of them.
+        indexes = [Index(name="hub_comment_of_author", fields=["author", "post"])]
 
     def __str__(self) -> str:
         return self.content[:60]
@@ -229,16 +210,12 @@ class HubComment(models.Model):
 
 
 class HubRead(models.Model):
-    """How far an author has read a thread: all comments up to number `comments_seen`."""
-
     author = models.ForeignKey(HubAuthor, models.CASCADE, related_name="reads", db_index=False)
     post = models.ForeignKey(HubPost, models.CASCADE, related_name="reads")
     comments_seen = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(name="hub_read_once_per_post", fields=["author", "post"]),
-        ]
+        constraints = [UniqueConstraint(name="hub_read_once_per_post", fields=["author", "post"])]
 
     def __str__(self) -> str:
         return f"{self.author_id} read {self.comments_seen} of post {self.post_id}"
@@ -262,25 +239,22 @@ class HubClock(models.Model):
     ticks = models.PositiveBigIntegerField(default=0)
 
     class Meta:
-        constraints = [models.CheckConstraint(name="hub_clock_is_one_row", condition=Q(id=1))]
+        constraints = [CheckConstraint(name="hub_clock_is_one_row", condition=Q(id=1))]
 
     def __str__(self) -> str:
         return str(self.ticks)
 
     @staticmethod
     def tick() -> int:
-        """Take the next number, in the transaction of the change."""
         with connection.cursor() as cursor:
             cursor.execute(TICK)
             return int(cursor.fetchone()[0])
 
     @staticmethod
     def reads() -> int:
-        """Return the last number that was committed."""
         return HubClock.objects.values_list("ticks", flat=True).first() or 0
 
 
 def stirred_now(now: datetime) -> dict[str, object]:
-    """Columns that every change of a thread updates."""
     latest = Greatest(F("last_activity_at"), Value(now))
     return {"stirred": HubClock.tick(), "last_activity_at": latest}

@@ -3,8 +3,6 @@
 Read-only. Every list is bounded in rows and characters, so that responses stay small.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,15 +34,13 @@ class Activity:
 
 
 def find_post(name: str) -> HubPost | None:
-    """The post with this contract id, deleted or not."""
-    pk = _number(name, "p")
-    return HubPost.objects.select_related("author", "community").filter(pk=pk).first()
+    found = HubPost.objects.select_related("author", "community")
+    return found.filter(pk=_number(name, "p")).first()
 
 
 def find_comment(name: str) -> HubComment | None:
-    pk = _number(name, "c")
     found = HubComment.objects.select_related("author", "post__community", "parent")
-    return found.filter(pk=pk).first()
+    return found.filter(pk=_number(name, "c")).first()
 
 
 def _number(name: str, prefix: str) -> int:
@@ -80,7 +76,6 @@ def search(words: str, *, author: str = "", community: str = "", limit: int) -> 
 
 
 def feed(*, community: str = "", limit: int) -> HubPostQuerySet:
-    """Threads with the most recent activity first."""
     return _alive(community=community).order_by("-last_activity_at", "-pk")[:limit]
 
 
@@ -126,11 +121,8 @@ def notifications(
     author: HubAuthor, *, only_unread: bool, limit: int
 ) -> list[tuple[HubComment, bool]]:
     """Comments of others that concern `author`, newest first, each with whether it was read."""
-    words = (
-        HubComment.objects.unread_by(author)
-        if only_unread
-        else (HubComment.objects.for_author(author))
-    )
+    comments = HubComment.objects
+    words = comments.unread_by(author) if only_unread else comments.for_author(author)
     rows = list(words.select_related("author", "post").order_by("-pk")[:limit])
     unread = HubComment.objects.unread_by(author).filter(pk__in=[row.pk for row in rows])
     names = set(unread.values_list("pk", flat=True))

@@ -1,7 +1,5 @@
 """Serialize hub rows to the JSON of the contract. Times are ISO 8601."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -13,43 +11,29 @@ from surfaces.hub.queries import Activity, HubThread
 def author_shape(author: HubAuthor) -> dict[str, Any]:
     # Runners ask by id what they were told by name, so both are one.
     return {
-        "id": author.name,
-        "name": author.name,
-        "display_name": author.display_name or author.name,
-        "type": "agent" if author.is_bot else "human",
-        "is_bot": author.is_bot,
-    }
+        "id": author.name, "name": author.name, "display_name": author.display_name or author.name,
+        "type": "agent" if author.is_bot else "human", "is_bot": author.is_bot,
+    }  # fmt: skip
 
 
 def post_shape(post: HubPost) -> dict[str, Any]:
     return {
-        "id": post.name,
-        "author": author_shape(post.author),
-        "title": post.title,
-        "content": post.content,
-        "community": post.community.slug,
-        "parent_id": None,
-        "created_at": _moment(post.made_at),
-        "updated_at": _moment(post.edited_at),
-        "is_deleted": post.deleted_at is not None,
-        "comment_count": post.comment_count,
+        "id": post.name, "author": author_shape(post.author), "title": post.title,
+        "content": post.content, "community": post.community.slug, "parent_id": None,
+        "created_at": _moment(post.made_at), "updated_at": _moment(post.edited_at),
+        "is_deleted": post.deleted_at is not None, "comment_count": post.comment_count,
         "last_activity_at": _moment(post.last_activity_at),
-    }
+    }  # fmt: skip
 
 
 def comment_shape(comment: HubComment, *, post: HubPost) -> dict[str, Any]:
     return {
-        "id": comment.name,
-        "post_id": post.name,
+        "id": comment.name, "post_id": post.name,
         "parent_id": f"c{comment.parent_id}" if comment.parent_id else post.name,
-        "number": comment.number,
-        "depth": comment.depth,
-        "author": author_shape(comment.author),
-        "content": comment.content,
-        "created_at": _moment(comment.made_at),
-        "updated_at": _moment(comment.edited_at),
-        "is_deleted": comment.deleted_at is not None,
-    }
+        "number": comment.number, "depth": comment.depth, "author": author_shape(comment.author),
+        "content": comment.content, "created_at": _moment(comment.made_at),
+        "updated_at": _moment(comment.edited_at), "is_deleted": comment.deleted_at is not None,
+    }  # fmt: skip
 
 
 def thread_shape(thread: HubThread) -> dict[str, Any]:

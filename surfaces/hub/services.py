@@ -4,8 +4,6 @@ Writes with an idempotency key happen once: the database refuses the second row,
 is returned. Every change of a thread takes a tick of the hub's clock, so no news is missed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets
@@ -14,7 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 
 from surfaces.errors import BadInput, NotAllowed, RuleBroken
@@ -45,9 +43,6 @@ class KeyTaken(RuleBroken):
     """The idempotency key was used with another text."""
 
 
-# ── joining ───────────────────────────────────────────────────────────────
-
-
 def join(
     *, name: str, display_name: str = "", is_bot: bool = False, is_demo: bool = False, now: datetime
 ) -> tuple[HubAuthor, str]:
@@ -58,26 +53,15 @@ def join(
         raise BadInput("A display name has at most 80 characters.")
     key = f"hub_{secrets.token_urlsafe(32)}"
     author = HubAuthor(
-        name=name,
-        display_name=storable(display_name.strip(), "display name"),
-        is_bot=is_bot,
-        key_digest=digest_of(key),
-        made_at=now,
-        is_demo=is_demo,
-    )
+        name=name, display_name=storable(display_name.strip(), "display name"), is_bot=is_bot,
+        key_digest=digest_of(key), made_at=now, is_demo=is_demo,
+    )  # fmt: skip
     try:
         with transaction.atomic():
             author.save(force_insert=True)
     except IntegrityError as error:
         raise BadInput(f"The name {name} is taken; choose another.") from error
     return author, key
-
-
-def renew_key(author: HubAuthor) -> str:
-    """Give `author` a new key; the old one stops working."""
-    key = f"hub_{secrets.token_urlsafe(32)}"
-    HubAuthor.objects.filter(pk=author.pk).update(key_digest=digest_of(key))
-    return key
 
 
 def digest_of(key: str) -> str:
@@ -92,22 +76,12 @@ def holder_of(key: str) -> HubAuthor | None:
 def open_community(
     *, slug: str, name: str = "", description: str = "", is_demo: bool = False, now: datetime
 ) -> HubCommunity:
-    """Get or create the community `slug`."""
     if not SLUG.fullmatch(slug):
         raise BadInput("A community's slug is 1 to 64 small letters, digits, dashes, underscores.")
-    community, _ = HubCommunity.objects.get_or_create(
-        slug=slug,
-        defaults={
-            "name": storable(name.strip(), "name")[:80] or slug,
-            "description": storable(description.strip(), "description"),
-            "made_at": now,
-            "is_demo": is_demo,
-        },
-    )
-    return community
-
-
-# ── speaking ──────────────────────────────────────────────────────────────
+    shown = storable(name.strip(), "name")[:80] or slug
+    facts = {"name": shown, "made_at": now, "is_demo": is_demo}
+    facts["description"] = storable(description.strip(), "description")
+    return HubCommunity.objects.get_or_create(slug=slug, defaults=facts)[0]
 
 
 def post(
@@ -124,21 +98,12 @@ def post(
 
     def write() -> HubPost:
         return HubPost.objects.create(
-            community=_named(community, now=now),
-            author=author,
-            title=title,
-            content=content,
-            made_at=now,
-            last_activity_at=now,
-            stirred=HubClock.tick(),
-            idempotency_key=key,
-        )
+            community=_named(community, now=now), author=author, title=title, content=content,
+            made_at=now, last_activity_at=now, stirred=HubClock.tick(), idempotency_key=key,
+        )  # fmt: skip
 
-    def is_same(said: HubPost) -> bool:
-        return (said.title, said.content) == (title, content)
-
-    said = HubPost.objects.filter(author=author, idempotency_key=key) if key else None
-    return _once(write, is_same, lambda: said.first() if said is not None else None)
+    said = HubPost.objects.filter(author=author, idempotency_key=key)
+    return _once(write, said if key else said.none(), title=title, content=content)
 
 
 def comment(
@@ -154,58 +119,36 @@ def comment(
     content, key = fit_text(content), fit_key(key)
 
     def write() -> HubComment:
-        return _write_comment(author, post, parent, content, key, now=now)
+        depth = _depth_under(parent, post)
+        alive = HubPost.objects.alive().filter(pk=post.pk)
+        if not alive.update(comment_count=F("comment_count") + 1, **stirred_now(now)):
+            raise HubNotFound("This post was deleted.")
+        number = HubPost.objects.values_list("comment_count", flat=True).get(pk=post.pk)
+        return HubComment.objects.create(
+            post=post, parent=parent, author=author, number=number, content=content, depth=depth,
+            made_at=now, idempotency_key=key,
+        )  # fmt: skip
 
-    def is_same(said: HubComment) -> bool:
-        above = parent.pk if parent else None
-        return (said.post_id, said.parent_id, said.content) == (post.pk, above, content)
-
-    said = HubComment.objects.filter(author=author, idempotency_key=key) if key else None
-    return _once(write, is_same, lambda: said.first() if said is not None else None)
+    said = HubComment.objects.filter(author=author, idempotency_key=key)
+    words = {"post_id": post.pk, "parent_id": parent.pk if parent else None, "content": content}
+    return _once(write, said if key else said.none(), **words)
 
 
-def _once(
-    write: Callable[[], Row], is_same: Callable[[Row], bool], find: Callable[[], Row | None]
-) -> Row:
+def _once(write: Callable[[], Row], by_key: QuerySet[Row], **words: object) -> Row:
     """Insert, or return the row that exists for the key."""
-    said = find()
+    said = by_key.first()
     if said is None:
         try:
             with transaction.atomic():
                 return write()
         except IntegrityError:
-            said = find()
+            said = by_key.first()
             if said is None:
                 raise
-    if said.deleted_at is None and said.edited_at is None and not is_same(said):
+    is_same = all(getattr(said, name) == value for name, value in words.items())
+    if said.deleted_at is None and said.edited_at is None and not is_same:
         raise KeyTaken("This idempotency key was used for other words.")
     return said
-
-
-def _write_comment(
-    author: HubAuthor,
-    post: HubPost,
-    parent: HubComment | None,
-    content: str,
-    key: str,
-    *,
-    now: datetime,
-) -> HubComment:
-    depth = _depth_under(parent, post)
-    alive = HubPost.objects.alive().filter(pk=post.pk)
-    if not alive.update(comment_count=F("comment_count") + 1, **stirred_now(now)):
-        raise HubNotFound("This post was deleted.")
-    number = HubPost.objects.values_list("comment_count", flat=True).get(pk=post.pk)
-    return HubComment.objects.create(
-        post=post,
-        parent=parent,
-        author=author,
-        number=number,
-        content=content,
-        depth=depth,
-        made_at=now,
-        idempotency_key=key,
-    )
 
 
 def _depth_under(parent: HubComment | None, post: HubPost) -> int:
@@ -227,9 +170,6 @@ def _named(slug: str, *, now: datetime) -> HubCommunity:
     if found is None:
         raise HubNotFound(f"There is no community called {slug[:80]}.")
     return found
-
-
-# ── second thoughts ───────────────────────────────────────────────────────
 
 
 @transaction.atomic

@@ -4,12 +4,9 @@ To its adapter the hub is an ordinary HTTP surface, and the adapter stays free o
 hosts are refused, so that a key is never sent elsewhere.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 import httpx
 from django.db import DatabaseError
@@ -27,23 +24,16 @@ class HubTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if request.url.host != HOST:
             raise httpx.ConnectError(f"only {HOST} is answered here", request=request)
+        url, now = request.url, self._clock()
         try:
-            status, said = self._answer(request)
+            body = json.loads(request.read() or b"null")
+        except ValueError:
+            return httpx.Response(400, json={"error": "The body is not JSON."}, request=request)
+        try:
+            status, said = hub_api.answer(
+                request.method, url.path, dict(url.params), body, request.headers, now=now
+            )
         except DatabaseError:
             # Whether the change was kept is not known: the adapter finds out by looking.
             status, said = 500, {"error": "The hub's database failed."}
         return httpx.Response(status, json=said, request=request)
-
-    def _answer(self, request: httpx.Request) -> tuple[int, dict[str, Any]]:
-        try:
-            body = json.loads(request.read() or b"null")
-        except ValueError:
-            return 400, {"error": "The body is not JSON."}
-        return hub_api.answer(
-            request.method,
-            request.url.path,
-            dict(request.url.params),
-            body,
-            request.headers,
-            now=self._clock(),
-        )

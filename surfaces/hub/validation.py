@@ -1,7 +1,5 @@
 """Validate text for the hub. Each error is a sentence for the author."""
 
-from __future__ import annotations
-
 from surfaces.adapters.parsing import UNSTORABLE
 from surfaces.errors import BadInput
 from surfaces.hub.models import LONGEST_TEXT, LONGEST_TITLE

@@ -1,7 +1,5 @@
 """Check that streams belong to signed-in, active operators with an unchanged password."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -16,14 +14,10 @@ Place = tuple[int, str]  # (operator, session key)
 
 
 def authorization(places: Iterable[Place], now: datetime) -> dict[Place, Scope]:
-    """The current scope per stream; missing ones must be closed.
-
-    Two queries however many listen, and those of each limited operator's reach.
-    """
+    """The current scope per stream; missing ones must be closed. Two queries for all of them."""
     wanted = set(places)
-    sessions = Session.objects.filter(
-        session_key__in={key for _, key in wanted}, expire_date__gt=now
-    ).in_bulk()
+    keys = {key for _, key in wanted}
+    sessions = Session.objects.filter(session_key__in=keys, expire_date__gt=now).in_bulk()
     operators = Operator.objects.filter(is_active=True).in_bulk({pk for pk, _ in wanted})
     return {
         (pk, key): operators[pk].reach
@@ -33,7 +27,6 @@ def authorization(places: Iterable[Place], now: datetime) -> dict[Place, Scope]:
 
 
 def _is_theirs(session: Session, operator: Operator) -> bool:
-    signed = session.get_decoded()
-    return signed.get(SESSION_KEY) == str(operator.pk) and constant_time_compare(
-        signed.get(HASH_SESSION_KEY, ""), operator.get_session_auth_hash()
-    )
+    signed, auth_hash = session.get_decoded(), operator.get_session_auth_hash()
+    is_same = constant_time_compare(signed.get(HASH_SESSION_KEY, ""), auth_hash)
+    return is_same and signed.get(SESSION_KEY) == str(operator.pk)

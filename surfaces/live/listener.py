@@ -1,13 +1,11 @@
 """The connection on which this process receives notifications of PostgreSQL.
 
-It belongs to the thread that uses it, and serves that thread's queries, too. A lost
-one is opened again after a wait that grows; what was missed meanwhile is made good by telling
-everybody how things stand.
+It belongs to the thread that uses it, and serves that thread's queries, too. A lost one is opened
+again after a wait that grows; then everybody is told how things stand.
 """
 
-from __future__ import annotations
-
 import logging
+import time
 
 import psycopg
 from django.db import DatabaseError, connection
@@ -24,37 +22,27 @@ class Listener:
 
     def __init__(self) -> None:
         self.fd: int | None = None
-        self._try_at = 0.0
+        self.try_at = 0.0
         self._wait = 0.25
 
-    def try_at(self) -> float:
-        return self._try_at
-
-    def open(self, moment: float) -> int | None:
-        """Connect and listen; return what to wait for, or None if that did not go well."""
-        try:
-            connection.close()
-            connection.ensure_connection()
-            with connection.cursor() as cursor:
-                cursor.execute(f"LISTEN {CHANNEL}")
-            self.fd = connection.connection.fileno()
-        except LOST as error:
-            self.lose(moment, error)
-            return None
-        self._wait = 0.25
-        return self.fd
+    def open(self) -> int:
+        """Connect and listen; return what to wait for."""
+        connection.close()
+        with connection.cursor() as cursor:
+            cursor.execute(f"LISTEN {CHANNEL}")
+        fd: int = connection.connection.fileno()
+        self.fd, self._wait = fd, 0.25
+        return fd
 
     def heard(self) -> bool:
         """Whether a notification arrived since the last call. Does not block."""
         return bool(list(connection.connection.notifies(timeout=0)))
 
-    def lose(self, moment: float, error: Exception | None = None) -> None:
-        if error is not None:
-            log.warning("live: the database is away (%s); again in %.1f s", error, self._wait)
-        self.close()
-        self._try_at = moment + self._wait
-        self._wait = min(LONGEST_WAIT, self._wait * 2)
-
-    def close(self) -> None:
+    def lose(self, error: Exception | None = None) -> None:
+        """Close the connection. After an error, the next try has to wait."""
         self.fd = None
         connection.close()
+        if error is not None:
+            log.warning("live: the database is away (%s); again in %.1f s", error, self._wait)
+            self.try_at = time.monotonic() + self._wait
+            self._wait = min(LONGEST_WAIT, self._wait * 2)

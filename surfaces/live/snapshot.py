@@ -1,7 +1,5 @@
 """Current counts of the desk and pauses, for one scope."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Hashable
@@ -25,17 +23,13 @@ def snapshot(reach: Scope, now: datetime) -> str:
     counts["desk"] = queue.capped(sum(each.count for each in waiting.values()))
     pauses = pause_services.live()
     counts["paused"] = str(len(pauses))
+    newest = reach.narrow(DeskItem.objects.order_by("-pk")).values_list("pk", flat=True).first()
     told: dict[str, Any] = {
         "counts": counts,
-        "newest": newest_in(reach),
+        "newest": newest or 0,
         "pauses": "".join(f"{pause.pk}," for pause in pauses),
     }
     return json.dumps(told, separators=(",", ":"))
-
-
-def newest_in(reach: Scope) -> int:
-    rows = reach.narrow(DeskItem.objects.order_by("-pk"))
-    return rows.values_list("pk", flat=True).first() or 0
 
 
 class SharedSnapshot:

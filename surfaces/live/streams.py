@@ -5,19 +5,16 @@ The web server's worker hands a request's socket over as soon as its headers are
 and no connection to the database.
 """
 
-from __future__ import annotations
-
 import logging
 import selectors
 import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from queue import Empty, SimpleQueue
 
 from django.conf import settings
@@ -28,9 +25,8 @@ from surfaces.live.listener import LOST, Listener
 from surfaces.live.snapshot import snapshot
 from surfaces.operators.scope import Scope
 
-PING_EVERY, TELL_EVERY, LASTS, IDLE = 15.0, 1.0, 600.0, 60.0  # seconds
+PING_EVERY, TELL_EVERY, LASTS, IDLE, TICK = 15.0, 1.0, 600.0, 60.0, 0.2  # seconds
 log = logging.getLogger(__name__)
-MOST_UNSENT = 64 * 1024  # bytes; who reads so slowly is let go
 PING = b": still here\n\n"
 
 
@@ -44,7 +40,6 @@ class Stream:
     sock: socket.socket = field(init=False)
     ends_at: float = field(init=False)
     told: bytes = b""
-    unsent: bytes = b""
 
     @property
     def place(self) -> tuple[int, str]:
@@ -68,7 +63,7 @@ class Streams:
         self._ear, self._bell = socket.socketpair()
         for end in (self._ear, self._bell):
             end.setblocking(False)
-        self._selector.register(self._ear, selectors.EVENT_READ, self._woken)
+        self._selector.register(self._ear, selectors.EVENT_READ)
         self._is_stopping = self._is_news = False
         self._told_at = self._ping_at = self._idle_since = time.monotonic()
         self.thread = threading.Thread(target=self._run, name="live", daemon=True)
@@ -101,49 +96,31 @@ class Streams:
                 self._turn()
             except Exception:  # whatever it is, the next browsers shall be served
                 log.exception("live: every stream is ended, browsers come back")
-                self._begin_anew()
-        self._begin_anew()
+                self._end(*self.open)
+                self._lose()
+        self._end(*self.open)
+        self._lose()
         for end in (self._selector, self._ear, self._bell):
             end.close()
 
-    def _begin_anew(self) -> None:
-        for stream in [*self.open]:
-            self._end(stream)
-        self._unhook()
-        self.listening.lose(time.monotonic())
-
     def _turn(self) -> None:
-        for key, events in self._selector.select(self._patience()):
-            key.data(events)
+        is_idle = not self.open and self.listening.fd is None
+        for key, _ in self._selector.select(None if is_idle else TICK):
+            if key.fileobj is self._ear:
+                self._ear.recv(4096)
+            elif key.data is not None and _has_left(key.data):
+                self._end(key.data)
         self._seat()
         moment = time.monotonic()
         try:
             self._listen(moment)
             if moment >= self._ping_at:
                 self._ping(moment)
-            if self.listening.fd is not None and self._tells_at() <= moment:
+            is_due = self._is_news and moment >= self._told_at + TELL_EVERY
+            if is_due and self.listening.fd is not None:
                 self._tell(moment)
         except LOST as error:
-            self._unhook()
-            self.listening.lose(moment, error)
-
-    def _patience(self) -> float | None:
-        """Seconds until the next scheduled work; None: none."""
-        if not self.open and self.listening.fd is None:
-            return None
-        moments = [self._ping_at]
-        if self.listening.fd is None:
-            moments.append(self.listening.try_at())
-        elif self._is_news:
-            moments.append(self._tells_at())
-        return max(0.0, min(moments) - time.monotonic())
-
-    def _tells_at(self) -> float:
-        return self._told_at + TELL_EVERY if self._is_news else float("inf")
-
-    def _woken(self, events: int) -> None:
-        with suppress(BlockingIOError):
-            self._ear.recv(4096)
+            self._lose(error)
 
     def _seat(self) -> None:
         with suppress(Empty):
@@ -152,8 +129,7 @@ class Streams:
                 stream.sock = sock
                 stream.ends_at = time.monotonic() + self.lasts
                 stream.sock.setblocking(False)
-                heed = partial(self._heed, stream)
-                self._selector.register(stream.sock, selectors.EVENT_READ, heed)
+                self._selector.register(stream.sock, selectors.EVENT_READ, stream)
                 self.open.add(stream)
                 self._is_news = True
 
@@ -161,38 +137,31 @@ class Streams:
         """Keep a connection while streams are open, and process its notifications."""
         if self.listening.fd is not None:
             self._is_news |= self.listening.heard()
-        elif self.open and moment >= self.listening.try_at():
-            fd = self.listening.open(moment)
-            if fd is not None:
-                self._selector.register(fd, selectors.EVENT_READ, lambda events: None)
-                self._is_news = True  # whatever was missed
+        elif self.open and moment >= self.listening.try_at:
+            self._selector.register(self.listening.open(), selectors.EVENT_READ)
+            self._is_news = True  # whatever was missed
 
-    def _unhook(self) -> None:
+    def _lose(self, error: Exception | None = None) -> None:
         if self.listening.fd is not None:
             self._selector.unregister(self.listening.fd)
+        self.listening.lose(error)
 
     def _ping(self, moment: float) -> None:
         """Close expired and unauthorised streams; send a ping to the others."""
         self._ping_at = moment + self.ping_every
-        for stream in [*self.open]:
-            if stream.ends_at <= moment:
-                self._end(stream)
-            else:
-                self._send(stream, PING)
+        self._end(*(stream for stream in self.open if stream.ends_at <= moment))
+        self._send(self.open, PING)
         if self.open:
             self._idle_since = moment
         if self.listening.fd is None:
             return
         if moment - self._idle_since > IDLE:
-            self._unhook()
-            self.listening.close()
+            self._lose()
             return
         allowed = authorization((stream.place for stream in self.open), self.clock())
-        for stream in [*self.open]:
-            if stream.place in allowed:
-                stream.reach = allowed[stream.place]
-            else:
-                self._end(stream)
+        self._end(*(stream for stream in self.open if stream.place not in allowed))
+        for stream in self.open:
+            stream.reach = allowed[stream.place]
         self._is_news = True  # what was put off may be due again
 
     def _tell(self, moment: float) -> None:
@@ -203,53 +172,41 @@ class Streams:
             by_reach[stream.reach].append(stream)
         for reach, streams in by_reach.items():
             words = f"event: now\ndata: {snapshot(reach, self.clock())}\n\n".encode()
+            streams = [stream for stream in streams if stream.told != words]
             for stream in streams:
-                if stream.told != words:
-                    stream.told = words
-                    self._send(stream, words)
+                stream.told = words
+            self._send(streams, words)
         # What was said while we asked is in no socket any more.
         self._is_news |= self.listening.heard()
 
-    # ── one stream ────────────────────────────────────────────────────────
+    # ── streams ───────────────────────────────────────────────────────────
 
-    def _send(self, stream: Stream, words: bytes) -> None:
-        stream.unsent += words
-        self._flush(stream)
+    def _send(self, streams: Iterable[Stream], words: bytes) -> None:
+        """Who leaves so much unread that the kernel takes no more is let go, and comes back."""
+        for stream in [*streams]:
+            try:
+                is_sent = stream.sock.send(words) == len(words)
+            except OSError:
+                is_sent = False
+            if not is_sent:
+                self._end(stream)
 
-    def _flush(self, stream: Stream) -> None:
-        try:
-            stream.unsent = stream.unsent[stream.sock.send(stream.unsent) :]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._end(stream)
-            return
-        if len(stream.unsent) > MOST_UNSENT:
-            self._end(stream)
-            return
-        wishes = selectors.EVENT_READ | (selectors.EVENT_WRITE if stream.unsent else 0)
-        key = self._selector.get_key(stream.sock)
-        if key.events != wishes:
-            self._selector.modify(stream.sock, wishes, key.data)
+    def _end(self, *streams: Stream) -> None:
+        for stream in streams:
+            self.open.discard(stream)
+            self._selector.unregister(stream.sock)
+            with suppress(OSError):
+                stream.sock.shutdown(socket.SHUT_RDWR)
+            stream.sock.close()
 
-    def _heed(self, stream: Stream, events: int) -> None:
-        if events & selectors.EVENT_WRITE:
-            self._flush(stream)
-        if events & selectors.EVENT_READ and stream in self.open:
-            with suppress(BlockingIOError):
-                try:
-                    is_gone = not stream.sock.recv(4096)
-                except ConnectionError:
-                    is_gone = True
-                if is_gone:
-                    self._end(stream)
 
-    def _end(self, stream: Stream) -> None:
-        self.open.discard(stream)
-        self._selector.unregister(stream.sock)
-        with suppress(OSError):
-            stream.sock.shutdown(socket.SHUT_RDWR)
-        stream.sock.close()
+def _has_left(stream: Stream) -> bool:
+    try:
+        return not stream.sock.recv(4096)
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
 
 
 _guard = threading.Lock()

@@ -1,10 +1,7 @@
 """Live updates: as a stream, or by polling."""
 
-from __future__ import annotations
-
 import hashlib
 import random
-from collections.abc import Mapping
 from typing import cast
 
 from django.contrib.auth.decorators import login_not_required
@@ -16,11 +13,11 @@ from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_GET
 
 from surfaces.desk import queue
+from surfaces.live import HANDS_OVER
 from surfaces.live.snapshot import SharedSnapshot, snapshot
 from surfaces.live.streams import Stream, of_this_process
 from surfaces.web.requests import OperatorRequest, int_param
 
-HANDS_OVER = "colloquy.hands_over"  # in the environ of a server that can part with a socket
 ASK_AGAIN = 15  # seconds
 _shared = SharedSnapshot()
 
@@ -38,10 +35,6 @@ def live(request: OperatorRequest) -> HttpResponseBase:
         return HttpResponse(status=503, headers={"Retry-After": ASK_AGAIN})
     session = cast(str, request.session.session_key)
     handed.append(Stream(operator=request.user.pk, session=session, reach=request.user.reach))
-    return _begun()
-
-
-def _begun() -> StreamingHttpResponse:
     # After a restart not everybody comes back in the same second.
     first = f"retry: {random.randint(2000, 6000)}\n\n"  # noqa: S311 - nothing secret
     response = StreamingHttpResponse([first], content_type="text/event-stream; charset=utf-8")
@@ -72,15 +65,11 @@ def news(request: OperatorRequest) -> HttpResponse:
         return HttpResponse(status=401)
     reach, given = request.user.reach, request.GET
     after, asked = int_param(given, "after") or 0, given.get("queue", "")[:2000]
-    filters = QueryDict(asked).dict()
+    filters = {name: str(value) for name, value in QueryDict(asked).dict().items()}
     # `seen` is the newest id the browser was told of: an older answer is no answer.
     key = ("news", reach, asked, after, int_param(given, "seen"))
-    count = _shared.get(key, lambda: queue.news(_texts(filters), reach, after))
+    count = _shared.get(key, lambda: queue.news(filters, reach, after))
     return JsonResponse({"count": count, "words": queue.capped(count)})
-
-
-def _texts(filters: Mapping[str, object]) -> dict[str, str]:
-    return {name: str(value) for name, value in filters.items()}
 
 
 @require_GET

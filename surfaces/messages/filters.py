@@ -1,19 +1,16 @@
 """Filters of messages, parsed from a query string and back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.lookups import IsNull
 from django.utils.translation import gettext as _
 
 from surfaces.messages.models import (
-    INCOMING_COMMENT,
-    OPEN,
-    UNJUDGED,
+    AWAITING,
     Direction,
     Message,
     MessageKind,
@@ -48,27 +45,23 @@ class Filters:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, str], *, within: frozenset[int] | None = None) -> Filters:
+    def of(cls, given: Mapping[str, str], *, within: frozenset[int] | None = None) -> Self:
         """Read a query string: `account=3&spam_status=none&q=@ann+tide`."""
         notes: list[str] = []
 
         def one_of(name: str, values: list[str]) -> str:
             value = given.get(name, "")
             if value and value not in values:
-                notes.append(
-                    _("%(name)s “%(value)s” is not one of %(value2)s.")
-                    % {"name": name, "value": value[:40], "value2": ", ".join(values)}
-                )
+                named = {"name": name, "value": value[:40], "value2": ", ".join(values)}
+                notes.append(_("%(name)s “%(value)s” is not one of %(value2)s.") % named)
                 return ""
             return value
 
         def text(name: str) -> str:
             value = given.get(name, "").strip()
             if len(value) > LONGEST:
-                notes.append(
-                    _("%(name)s was cut to %(longest)s characters.")
-                    % {"name": name, "longest": LONGEST}
-                )
+                named = {"name": name, "longest": LONGEST}
+                notes.append(_("%(name)s was cut to %(longest)s characters.") % named)
             return value[:LONGEST]
 
         asked = text("q").split()
@@ -79,32 +72,19 @@ class Filters:
         if account and parse_id(account) is None:
             notes.append(_("account “%(account)s” is not a number.") % {"account": account[:40]})
         return cls(
-            account=parse_id(account),
-            direction=one_of("direction", Direction.values),
+            account=parse_id(account), direction=one_of("direction", Direction.values),
             kind=one_of("kind", MessageKind.values),
             spam_status=one_of("spam_status", [*SpamStatus.values, NONE]),
             reply_status=one_of("reply_status", [*ReplyStatus.values, NONE]),
-            community=text("community"),
-            author=author,
-            waiting=one_of("waiting", ["1"]) == "1",
-            words=" ".join(kept),
-            within=within,
-            notes=tuple(notes),
-        )
+            community=text("community"), author=author, waiting=one_of("waiting", ["1"]) == "1",
+            words=" ".join(kept), within=within, notes=tuple(notes),
+        )  # fmt: skip
 
     def query(self) -> dict[str, str]:
-        """The filters as parameters, without empty ones."""
-        asked = {
-            "account": str(self.account or ""),
-            "direction": self.direction,
-            "kind": self.kind,
-            "spam_status": self.spam_status,
-            "reply_status": self.reply_status,
-            "community": self.community,
-            "author": self.author,
-            "waiting": "1" if self.waiting else "",
-            "q": self.words,
-        }
+        texts = ("direction", "kind", "spam_status", "reply_status", "community", "author")
+        asked = {"account": str(self.account or "")}
+        asked |= {name: getattr(self, name) for name in texts}
+        asked |= {"waiting": "1" if self.waiting else "", "q": self.words}
         return {name: value for name, value in asked.items() if value}
 
     @property
@@ -117,7 +97,10 @@ class Filters:
         if self.account is not None:
             found["account"] = Q(account=self.account)
         if self.within is not None:
-            found |= self._within(self.within, has_account=self.account is not None)
+            if len(self.within) == 1 and self.account is None:
+                found["account"] = Q(account=min(self.within))  # of one, an index is in order
+            else:
+                found["within"] = Q(account__in=sorted(self.within))
         if self.direction:
             ours = self.direction == Direction.OUTGOING
             found["is_ours" if ours else "direction"] = Q(direction=self.direction)
@@ -134,7 +117,7 @@ class Filters:
         if self.author:
             found["author"] = Q(author=self.author)
         if self.waiting:
-            found["is_waiting"] = INCOMING_COMMENT & OPEN & UNJUDGED
+            found["is_waiting"] = AWAITING
             # As `unanswered()`, but asked row by row, so that a page reads a page.
             answers = Message.objects.outgoing().filter(parent=OuterRef("pk")).values("pk")
             found["is_unanswered"] = Q(IsNull(Subquery(answers[:1]), True))
@@ -144,12 +127,6 @@ class Filters:
         elif self.words:
             found["words"] = excerpt(self.words)
         return found
-
-    def _within(self, accounts: frozenset[int], *, has_account: bool) -> dict[str, Q]:
-        """One account has an index in order; of several, each row is looked at."""
-        if len(accounts) == 1 and not has_account:
-            return {"account": Q(account=min(accounts))}
-        return {"within": Q(account__in=sorted(accounts))}
 
     @property
     def reaches_nothing(self) -> bool:

@@ -5,11 +5,11 @@ at most `WINDOW` rows of the one index that narrows most, from where the last pa
 ended. If the window ended early, the page says so and links to the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import gt, lt
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import BooleanField, F, Q, QuerySet, Value
@@ -41,8 +41,6 @@ DRIVERS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessagePage(KeysetPage[Message]):
-    """Messages, newest first."""
-
     found: int | None = None  # counted on the first page only
     is_more: bool = False  # than `found`
     looked_back_to: datetime | None = None  # the window ended here, before the page was full
@@ -53,7 +51,6 @@ class MessagePage(KeysetPage[Message]):
 
 
 def list_messages(filters: Filters, given: Mapping[str, str], *, size: int = SIZE) -> MessagePage:
-    """Return one page: the newest, or what is older or newer than the key in `given`."""
     if filters.reaches_nothing:
         return MessagePage(rows=[], found=0)
     before, after = NEWEST_FIRST.load(given, "before"), NEWEST_FIRST.load(given, "after")
@@ -73,56 +70,40 @@ def list_messages(filters: Filters, given: Mapping[str, str], *, size: int = SIZ
         shown.reverse()
     if backwards and not shown and end is None:
         return list_messages(filters, {}, size=size)  # nothing is newer: this is the first page
+    newer, older = _neighbours(shown, key, end, backwards, is_full=len(places) > size)
     return MessagePage(
         rows=rows([pk for _, pk in shown]),
         found=None if key else min(count, MOST_COUNTED),
         is_more=count > MOST_COUNTED or end is not None,
         looked_back_to=end[0] if end and len(places) <= size else None,
-        **_links(filters, shown, key, end, backwards, is_full=len(places) > size),
+        **NEWEST_FIRST.links(filters.query(), newer=newer, older=older),
     )
 
 
-def _links(
-    filters: Filters,
-    shown: list[Key],
-    key: Key | None,
-    end: Key | None,
-    backwards: bool,
-    *,
-    is_full: bool,
-) -> dict[str, str]:
-    """Links to the neighbouring pages."""
+def _neighbours(
+    shown: list[Key], key: Key | None, end: Key | None, backwards: bool, *, is_full: bool
+) -> tuple[Key | None, Key | None]:
+    """Where the newer page ends, and where the older begins."""
     further = end if not is_full else None
-    newest = shown[0] if shown else key
-    oldest = shown[-1] if shown else key
-    newer = older = None
+    newest, oldest = (shown[0], shown[-1]) if shown else (key, key)
     if backwards:
-        older = oldest
-        newer = newest if is_full else further
-    else:
-        newer = newest if key else None
-        older = oldest if is_full else further
-    return NEWEST_FIRST.links(filters.query(), newer=newer, older=older)
+        return newest if is_full else further, oldest
+    return newest if key else None, oldest if is_full else further
 
 
 def rows(ids: Sequence[int]) -> list[Message]:
-    """Fetch what a page shows of these messages, in this order, and no more."""
-    wanted = Message.objects.filter(pk__in=ids).select_related("account").only(*SHOWN)
-    found = {
-        row.pk: row
-        for row in wanted.annotate(
-            excerpt=Left("content", EXCERPT),
-            thread_title=Left("post__title", EXCERPT),
-            thread_start=Left("post__content", EXCERPT),
-            judged_by=F("spam_decision__by"),
-        )
-    }
+    shown = Message.objects.filter(pk__in=ids).select_related("account").only(*SHOWN)
+    wanted = shown.annotate(
+        excerpt=Left("content", EXCERPT),
+        thread_title=Left("post__title", EXCERPT),
+        thread_start=Left("post__content", EXCERPT),
+        judged_by=F("spam_decision__by"),
+    )
+    found = {row.pk: row for row in wanted}
     return [found[pk] for pk in ids if pk in found]
 
 
 class _Look:
-    """One look through the table, from a key in one direction."""
-
     def __init__(self, filters: Filters, key: Key | None, backwards: bool) -> None:
         self._filters = filters
         self._key = key
@@ -136,19 +117,15 @@ class _Look:
 
     def places(self, size: int, most: int) -> tuple[list[Key], int]:
         """Walk the index, a window of it at most: the first that fit, and how many."""
-        window = self._index.annotate(fits=_all_of(self._rest)).values("created_at", "id", "fits")[
-            :WINDOW
-        ]
-        sql, given = window.query.sql_with_params()
+        window = self._index.annotate(fits=_all_of(self._rest)).values("created_at", "id", "fits")
+        sql, given = window[:WINDOW].query.sql_with_params()
         way = "ASC" if self._is_backwards else "DESC"
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT created_at, id, count(*) OVER () FROM (SELECT created_at, id"  # noqa: S608
-                f" FROM ({sql}) AS looked_at WHERE fits ORDER BY created_at {way}, id {way}"
-                f" LIMIT %s) AS found ORDER BY created_at {way}, id {way} LIMIT %s",
-                [*given, most, size],
-            )
-            found = cursor.fetchall()
+        found = _fetch(
+            "SELECT created_at, id, count(*) OVER () FROM (SELECT created_at, id"  # noqa: S608
+            f" FROM ({sql}) AS looked_at WHERE fits ORDER BY created_at {way}, id {way}"
+            f" LIMIT %s) AS found ORDER BY created_at {way}, id {way} LIMIT %s",
+            [*given, most, size],
+        )
         return [(at, pk) for at, pk, _ in found], found[0][2] if found else 0
 
     def window_end(self) -> Key | None:
@@ -158,15 +135,12 @@ class _Look:
         last = self._index.values_list("created_at", "id")[:WINDOW]
         sql, given = last.query.sql_with_params()
         way = "DESC" if self._is_backwards else "ASC"  # the end first
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT created_at, id, reached FROM (SELECT *, count(*) OVER () AS reached"  # noqa: S608
-                f" FROM ({sql}) AS looked_at) AS counted ORDER BY created_at {way}, id {way}"
-                " LIMIT 1",
-                given,
-            )
-            row = cursor.fetchone()
-        return row[:2] if row and row[2] >= WINDOW else None
+        found = _fetch(
+            "SELECT created_at, id, reached FROM (SELECT *, count(*) OVER () AS reached"  # noqa: S608
+            f" FROM ({sql}) AS looked_at) AS counted ORDER BY created_at {way}, id {way} LIMIT 1",
+            given,
+        )
+        return found[0][:2] if found and found[0][2] >= WINDOW else None
 
     def seems_rare(self) -> bool:
         """Whether a glance at the first rows finds the words so seldom that an index knows more."""
@@ -175,12 +149,8 @@ class _Look:
         most = min(GLANCE, WINDOW)
         rows = self._index.annotate(fits=_all_of(self._rest)).values("fits")[:most]
         sql, given = rows.query.sql_with_params()
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT count(*), count(*) FILTER (WHERE fits) FROM ({sql}) AS seen",  # noqa: S608
-                given,
-            )
-            seen, hits = cursor.fetchone()
+        counted = f"SELECT count(*), count(*) FILTER (WHERE fits) FROM ({sql}) AS seen"  # noqa: S608
+        [(seen, hits)] = _fetch(counted, given)
         self.is_short = seen < most
         return not self.is_short and hits <= RARE
 
@@ -196,16 +166,17 @@ class _Look:
             found = list(hits.values_list("created_at", "id", "fits")[: MOST_HITS + 1])
         if len(found) > MOST_HITS:
             return None
-        return self._in_order([(at, pk) for at, pk, fits in found if fits])[:most]
+        places = sorted((at, pk) for at, pk, fits in found if fits)
+        if not self._is_backwards:
+            places.reverse()
+        beyond = gt if self._is_backwards else lt
+        return [at for at in places if self._key is None or beyond(at, self._key)][:most]
 
-    def _in_order(self, places: list[Key]) -> list[Key]:
-        """Newest first, or oldest first when walking backwards, beyond the key only."""
-        start = self._key
-        if start and self._is_backwards:
-            places = [place for place in places if place > start]
-        elif start:
-            places = [place for place in places if place < start]
-        return sorted(places, reverse=not self._is_backwards)
+
+def _fetch(sql: str, given: Sequence[Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, given)
+        return list(cursor.fetchall())
 
 
 def _all_of(conditions: Mapping[str, Q]) -> Combinable:

@@ -4,15 +4,13 @@ Column for column the table of the audit queries (docs/glossary.md). An incoming
 row is a fact: later rounds may mark it edited or deleted, never change who said it.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector, SearchVectorField
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import CheckConstraint, Exists, F, Index, OuterRef, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account
@@ -21,6 +19,7 @@ from surfaces.text.fields import ReasonField
 from surfaces.text.reasons import FORMATS, render
 
 MAX_ATTEMPTS = 10  # to answer one comment
+NEWEST = ["-created_at", "-id"]
 
 
 class MessageKind(models.TextChoices):
@@ -48,6 +47,7 @@ class SpamStatus(models.TextChoices):
 UNJUDGED = Q(spam_status=None)
 OPEN = Q(reply_status=None) | Q(reply_status=ReplyStatus.PENDING)
 INCOMING_COMMENT = Q(kind=MessageKind.COMMENT, direction=Direction.INCOMING)
+AWAITING = INCOMING_COMMENT & OPEN & UNJUDGED
 
 
 def excerpt(words: str) -> Q:
@@ -56,8 +56,6 @@ def excerpt(words: str) -> Q:
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
-    """Queries of messages."""
-
     def incoming(self) -> Self:
         return self.filter(direction=Direction.INCOMING)
 
@@ -83,7 +81,6 @@ class MessageQuerySet(models.QuerySet["Message"]):
         return self.filter(spam_status=SpamStatus.SUSPECT)
 
     def unanswered(self) -> Self:
-        """Without a reply of ours."""
         ours = Message.objects.outgoing().filter(parent=OuterRef("pk"))
         return self.filter(~Exists(ours))
 
@@ -92,10 +89,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         return self.filter(Exists(ours))
 
     def awaiting_reply(self) -> Self:
-        """Incoming comments without a spam status and without a reply of ours.
-
-        The second audit query, word for word.
-        """
+        """The second audit query, word for word."""
         return self.incoming().comments().filter(OPEN, UNJUDGED).unanswered()
 
     def cleared(self) -> Self:
@@ -107,15 +101,8 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """The third audit query."""
         return self.incoming().comments().filter(reply_status=ReplyStatus.FAILED)
 
-    def from_bots(self) -> Self:
-        return self.filter(author_is_bot=True)
-
     def alive(self) -> Self:
-        """Not deleted at the source."""
         return self.filter(deleted_at=None)
-
-    def seen_between(self, start: datetime, end: datetime) -> Self:
-        return self.filter(seen_at__gte=start, seen_at__lt=end)
 
     def written_since(self, moment: datetime) -> Self:
         return self.filter(created_at__gte=moment)
@@ -171,94 +158,76 @@ class Message(models.Model):
     class Meta:
         db_table = "messages"
         constraints = [
-            models.UniqueConstraint(name="message_stored_once", fields=["account", "remote_id"]),
-            models.CheckConstraint(
-                name="message_kind_is_known", condition=Q(kind__in=MessageKind.values)
-            ),
-            models.CheckConstraint(
+            UniqueConstraint(name="message_stored_once", fields=["account", "remote_id"]),
+            CheckConstraint(name="message_kind_is_known", condition=Q(kind__in=MessageKind.values)),
+            CheckConstraint(
                 name="message_direction_is_known", condition=Q(direction__in=Direction.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="message_reply_status_is_known",
                 condition=Q(reply_status=None) | Q(reply_status__in=ReplyStatus.values),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="message_spam_status_is_known",
                 condition=Q(spam_status=None) | Q(spam_status__in=SpamStatus.values),
             ),
-            models.CheckConstraint(
-                name="message_tried_at_most_10_times",
-                condition=Q(reply_attempts__lte=MAX_ATTEMPTS),
+            CheckConstraint(
+                name="message_tried_at_most_10_times", condition=Q(reply_attempts__lte=MAX_ATTEMPTS)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="message_post_is_its_own_root",
                 condition=~Q(kind="post") | Q(post=F("id"), parent=None),
             ),
-            models.CheckConstraint(
-                name="message_is_not_its_own_parent",
-                condition=Q(parent=None) | ~Q(parent=F("id")),
+            CheckConstraint(
+                name="message_is_not_its_own_parent", condition=Q(parent=None) | ~Q(parent=F("id"))
             ),
         ]
         indexes = [
             # For the messages page, any page of it.
-            models.Index(name="message_newest", fields=["-created_at", "-id"]),
+            Index(name="message_newest", fields=NEWEST),
             # For the messages page of one account.
-            models.Index(name="message_of_account", fields=["account", "-created_at", "-id"]),
+            Index(name="message_of_account", fields=["account", *NEWEST]),
             # For one thread as a tree.
-            models.Index(name="message_thread", fields=["post", "created_at", "id"]),
+            Index(name="message_thread", fields=["post", "created_at", "id"]),
             # For `awaiting_reply`: only what still waits.
-            models.Index(
-                name="message_awaiting",
-                fields=["-created_at", "-id"],
-                condition=INCOMING_COMMENT & OPEN & UNJUDGED,
-            ),
+            Index(name="message_awaiting", fields=NEWEST, condition=AWAITING),
             # For the suspects, the failed and the spam: few among many.
-            models.Index(
+            Index(
                 name="message_judged",
-                fields=["spam_status", "-created_at", "-id"],
+                fields=["spam_status", *NEWEST],
                 condition=Q(spam_status__isnull=False),
             ),
-            models.Index(
+            Index(
                 name="message_reply_state",
-                fields=["reply_status", "-created_at", "-id"],
+                fields=["reply_status", *NEWEST],
                 condition=Q(reply_status__isnull=False),
             ),
             # For "nothing of ours stands under it", and for our own words.
-            models.Index(
+            Index(
                 name="message_ours",
-                fields=["direction", "-created_at", "-id"],
+                fields=["direction", *NEWEST],
                 condition=Q(direction="outgoing"),
             ),
             # For the threads page and the watcher: posts by account.
-            models.Index(
-                name="message_posts",
-                fields=["account", "-created_at", "-id"],
-                condition=Q(kind="post"),
-            ),
+            Index(name="message_posts", fields=["account", *NEWEST], condition=Q(kind="post")),
             # For the threads page over all accounts.
-            models.Index(
-                name="message_posts_newest",
-                fields=["-created_at", "-id"],
-                condition=Q(kind="post"),
-            ),
+            Index(name="message_posts_newest", fields=NEWEST, condition=Q(kind="post")),
             # For the messages page of one community.
-            models.Index(
+            Index(
                 name="message_community",
-                fields=["submolt", "-created_at", "-id"],
+                fields=["submolt", *NEWEST],
                 condition=~Q(submolt=""),
             ),
             # For the author's page filter, and for who is known.
-            models.Index(name="message_author", fields=["author", "-created_at", "-id"]),
+            Index(name="message_author", fields=["author", *NEWEST]),
             # For "the same text by others", lately.
-            models.Index(
+            Index(
                 name="message_fingerprint",
                 fields=["fingerprint", "seen_at"],
                 condition=~Q(fingerprint=""),
             ),
             # For what other thresholds would make of what was read lately (`spam.LEAST`).
-            models.Index(
-                name="message_scored", fields=["-seen_at"], condition=Q(spam_score__gte=0.1)
-            ),
+            Index(name="message_scored", fields=["-seen_at"], condition=Q(spam_score__gte=0.1)),
             # For search.
             GinIndex(name="message_search", fields=["search"]),
         ]

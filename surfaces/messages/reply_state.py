@@ -9,8 +9,6 @@
 returns how many rows it changed: 0 says that somebody was faster.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import F
@@ -22,28 +20,21 @@ from surfaces.text.reasons import StoredReason
 # For statements of other modules that must mark a comment as answered in the same step.
 SET_SENT = "reply_status = 'sent', reply_why = '{}'"
 NO_REASON = StoredReason()
+ON_ITS_WAY: dict[str, Any] = {"reply_status": ReplyStatus.PENDING, "reply_why": NO_REASON}
 UNTRIED: dict[str, Any] = {"reply_status": None, "reply_attempts": 0, "reply_why": NO_REASON}
 
 
 def start_attempt(rows: MessageQuerySet, *, most: int = MAX_ATTEMPTS) -> int:
     """Count one more attempt, and say that an answer is on its way."""
     return rows.filter(reply_attempts__lt=most).update(
-        reply_status=ReplyStatus.PENDING,
-        reply_attempts=F("reply_attempts") + 1,
-        reply_why=NO_REASON,
+        reply_attempts=F("reply_attempts") + 1, **ON_ITS_WAY
     )
 
 
 def mark_pending(rows: MessageQuerySet) -> int:
-    """An answer is on its way, and its attempt was counted before.
-
-    A person who asked for fresh attempts meanwhile gets this one as the first.
-    """
-    return rows.filter(OPEN).update(
-        reply_status=ReplyStatus.PENDING,
-        reply_attempts=Greatest(F("reply_attempts"), 1),
-        reply_why=NO_REASON,
-    )
+    """An answer is on its way, its attempt counted before; after a reset it is the first."""
+    counted = Greatest(F("reply_attempts"), 1)
+    return rows.filter(OPEN).update(reply_attempts=counted, **ON_ITS_WAY)
 
 
 def count_attempt(rows: MessageQuerySet) -> int:

@@ -1,23 +1,20 @@
 """Store items of a surface, each once, however often it is read.
 
-Rows travel through a session-wide temporary table by COPY and are inserted with
-ON CONFLICT DO NOTHING, so reading twice, or at the same time, changes nothing.
-Nothing is lost: the audit log keeps the text before an edit, and a deletion
-is a mark.
+Rows travel through a session-wide temporary table by COPY and are inserted with ON CONFLICT DO
+NOTHING, so reading twice, or at the same time, changes nothing. Nothing is lost: the audit log
+keeps the text before an edit, and a deletion is a mark.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.db import connection, transaction
 
 from surfaces.accounts.models.account import Account
-from surfaces.adapters.types import Item, ItemKind
+from surfaces.adapters.types import Item, ItemKind, ThreadItems
 from surfaces.audit.models import AuditEvent
 from surfaces.messages.models import Direction, Message
 from surfaces.messages.reply_state import mark_sent
@@ -29,65 +26,38 @@ SETTLING = timedelta(minutes=10)  # what we saw so lately may not be listed yet
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """The spam filter's verdict on a new comment, to be stored."""
-
     status: str | None = None
     score: float | None = None
     reasons: tuple[tuple[str, StoredReason], ...] = ()
     fingerprint: str = ""
 
 
-Judge = Callable[[Account, Sequence[Item], datetime], Mapping[str, Classification]]
+Verdicts = Mapping[str, Classification]  # by id there
+Judge = Callable[[Account, Sequence[Item], datetime], Verdicts]
 
 
 @dataclass(slots=True)
 class StoreResult:
-    """Counts of changed rows."""
-
     new: int = 0
     edited: int = 0
     deleted: int = 0
     suspect: int = 0
     spam: int = 0
 
-    def add(self, other: StoreResult) -> None:
+    def add(self, other: Self) -> None:
         for name in ("new", "edited", "deleted", "suspect", "spam"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-COLUMNS = {
-    "id": "bigint",
-    "account_id": "bigint",
-    "remote_id": "text",
-    "parent_id": "bigint",
-    "post_id": "bigint",
-    "created_at": "timestamptz",
-    "kind": "text",
-    "author": "text",
-    "author_id": "text",
-    "author_is_bot": "boolean",
-    "direction": "text",
-    "title": "text",
-    "content": "text",
-    "url": "text",
-    "submolt": "text",
-    "raw_json": "jsonb",
-    "reply_attempts": "smallint",
-    "spam_status": "text",
-    "spam_score": "float8",
-    "spam_reasons": "jsonb",
-    "fingerprint": "text",
-    "seen_at": "timestamptz",
-    "edited_at": "timestamptz",
-    "deleted_at": "timestamptz",
-    "reply_why": "jsonb",
-    "comment_count": "integer",
-}
-NAMES = ", ".join(COLUMNS)
+NAMES = (
+    "id, account_id, remote_id, parent_id, post_id, created_at, kind, author, author_id,"
+    " author_is_bot, direction, title, content, url, submolt, raw_json, reply_attempts,"
+    " spam_status, spam_score, spam_reasons, fingerprint, seen_at, edited_at, deleted_at,"
+    " reply_why, comment_count"
+)
 MAKE_TABLE = (
-    "CREATE TEMPORARY TABLE IF NOT EXISTS arriving ("
-    + ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
-    + ") ON COMMIT DELETE ROWS"
+    "CREATE TEMPORARY TABLE IF NOT EXISTS arriving ON COMMIT DELETE ROWS"  # noqa: S608
+    f" AS SELECT {NAMES} FROM messages WITH NO DATA"
 )
 COPY_IN = f"COPY arriving ({NAMES}) FROM STDIN"
 INSERT = (
@@ -96,12 +66,8 @@ INSERT = (
 )
 
 
-def next_message_id() -> int:
-    """Take one id ahead of its row: a post must name itself."""
-    return _take_ids(1)[0]
-
-
-def _take_ids(count: int) -> list[int]:
+def take_ids(count: int) -> list[int]:
+    """Ids ahead of their rows: a post must name itself."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT nextval(pg_get_serial_sequence('messages', 'id')) FROM generate_series(1, %s)",
@@ -113,21 +79,22 @@ def _take_ids(count: int) -> list[int]:
 def store(account: Account, items: Sequence[Item], *, now: datetime, judge: Judge) -> StoreResult:
     """Store `items`, parents before children; roots of unknown posts must be among them."""
     changed = StoreResult()
-    for start in range(0, len(items), BATCH):
-        batch = list({i.remote_id: i for i in items[start : start + BATCH] if _is_sane(i)}.values())
-        changed.add(_store_batch(account, batch, now=now, judge=judge))
+    # A comment that is its own parent is refused.
+    sane = [item for item in items if item.kind == ItemKind.POST or item.remote_id != item.post_id]
+    for start in range(0, len(sane), BATCH):
+        batch = {item.remote_id: item for item in sane[start : start + BATCH]}
+        changed.add(_store_batch(account, list(batch.values()), now=now, judge=judge))
     return changed
-
-
-def _is_sane(item: Item) -> bool:
-    """Refuse a comment that is its own parent."""
-    return item.kind == ItemKind.POST or item.remote_id != item.post_id
 
 
 def _store_batch(
     account: Account, items: Sequence[Item], *, now: datetime, judge: Judge
 ) -> StoreResult:
-    known = _known(account, items)
+    # Stored rows of these items, their parents and posts.
+    names = {name for i in items for name in (i.remote_id, i.parent_id, i.post_id) if name}
+    wanted = ("remote_id", "title", "content", "direction", "kind", "account", "parent")
+    rows = Message.objects.filter(account=account, remote_id__in=names)
+    known = {row.remote_id: row for row in rows.only(*wanted, "deleted_at", "edited_at")}
     fresh = [item for item in items if item.remote_id not in known]
     reworded = [item for item in items if _is_reworded(known.get(item.remote_id), item)]
     judged = judge(account, [item for item in [*fresh, *reworded] if is_judged(item)], now)
@@ -152,11 +119,8 @@ def _is_reworded(row: Message | None, item: Item) -> bool:
 def _hang(row: Message, item: Item, ids: Mapping[str, int]) -> None:
     """Link a comment to its parent that was stored later."""
     parent = ids.get(item.parent_id) if item.parent_id else None
-    if (
-        row.parent_id is None
-        and row.kind == ItemKind.COMMENT.value
-        and parent not in (None, row.pk)
-    ):
+    is_loose = row.parent_id is None and row.kind == ItemKind.COMMENT.value
+    if is_loose and parent not in (None, row.pk):
         Message.objects.filter(pk=row.pk, parent=None).update(parent_id=parent)
         if row.direction == Direction.OUTGOING:
             _note_answers([parent])
@@ -166,27 +130,10 @@ def is_judged(item: Item) -> bool:
     return item.kind == ItemKind.COMMENT and not item.is_ours and not item.is_deleted
 
 
-def _known(account: Account, items: Iterable[Item]) -> dict[str, Message]:
-    """Stored rows of these items, their parents and posts."""
-    names = {
-        name for item in items for name in (item.remote_id, item.parent_id, item.post_id) if name
-    }
-    rows = Message.objects.filter(account=account, remote_id__in=names)
-    wanted = rows.only(
-        "remote_id", "title", "content", "direction", "kind", "deleted_at", "edited_at", "account",
-        "parent",
-    )  # fmt: skip
-    return {row.remote_id: row for row in wanted}
-
-
 def _insert(
-    account: Account,
-    fresh: Sequence[Item],
-    ids: dict[str, int],
-    judged: Mapping[str, Classification],
-    now: datetime,
+    account: Account, fresh: Sequence[Item], ids: dict[str, int], judged: Verdicts, now: datetime
 ) -> int:
-    for item, pk in zip(fresh, _take_ids(len(fresh)), strict=True):
+    for item, pk in zip(fresh, take_ids(len(fresh)), strict=True):
         ids[item.remote_id] = pk
     rooted = [item for item in fresh if item.post_id in ids]
     with connection.cursor() as cursor:
@@ -195,7 +142,8 @@ def _insert(
         cursor.execute("DELETE FROM arriving")
         with cursor.copy(COPY_IN) as copy:
             for item in rooted:
-                copy.write_row(_row(account, item, ids, judged.get(item.remote_id), now))
+                verdict = judged.get(item.remote_id, Classification())
+                copy.write_row(_row(account, item, ids, verdict, now))
         cursor.execute(INSERT)
         stored = {row[0] for row in cursor.fetchall()}
     if len(stored) < len(rooted):
@@ -205,43 +153,22 @@ def _insert(
 
 
 def _row(
-    account: Account,
-    item: Item,
-    ids: Mapping[str, int],
-    judged: Classification | None,
-    now: datetime,
+    account: Account, item: Item, ids: Mapping[str, int], verdict: Classification, now: datetime
 ) -> tuple[Any, ...]:
-    verdict = judged or Classification()
     parent = ids.get(item.parent_id) if item.parent_id else None
     own = ids[item.remote_id]
     return (
-        own,
-        account.pk,
-        item.remote_id,
+        own, account.pk, item.remote_id,
         parent if item.kind == ItemKind.COMMENT and parent != own else None,
         own if item.kind == ItemKind.POST else ids[item.post_id],
-        item.created_at,
-        item.kind.value,
-        item.author[:200],
-        item.author_id[:200],
-        item.author_is_bot,
+        item.created_at, item.kind.value,
+        item.author[:200], item.author_id[:200], item.author_is_bot,
         Direction.OUTGOING.value if item.is_ours else Direction.INCOMING.value,
-        item.title,
-        item.content,
-        item.url,
-        item.community[:200],
-        json.dumps(item.raw),
-        0,
-        verdict.status,
-        verdict.score,
-        json.dumps(verdict.reasons),
-        verdict.fingerprint,
-        now,
-        item.edited_at,
-        now if item.is_deleted else None,
-        "{}",
+        item.title, item.content, item.url, item.community[:200], json.dumps(item.raw), 0,
+        verdict.status, verdict.score, json.dumps(verdict.reasons), verdict.fingerprint,
+        now, item.edited_at, now if item.is_deleted else None, "{}",
         item.comment_count if item.kind == ItemKind.POST else None,
-    )
+    )  # fmt: skip
 
 
 def _adopt(account: Account, missed: Sequence[Item], ids: dict[str, int]) -> None:
@@ -254,7 +181,6 @@ def _adopt(account: Account, missed: Sequence[Item], ids: dict[str, int]) -> Non
 
 
 def _note_answers(parents: Sequence[int]) -> None:
-    """Mark messages with a reply of ours as answered."""
     if parents:
         mark_sent(Message.objects.filter(pk__in=parents).incoming().comments())
 
@@ -268,30 +194,20 @@ def _refresh(
             _mark(row, "message.deleted", now, deleted_at=now)
             changed.deleted += 1
         return
-    facts: dict[str, Any] = {}
-    if row.deleted_at is not None:
-        facts["deleted_at"] = None
+    facts: dict[str, Any] = {} if row.deleted_at is None else {"deleted_at": None}
     if _is_reworded(row, item):
-        facts |= {
-            "title": item.title,
-            "content": item.content,
-            "edited_at": item.edited_at or now,
-        }
+        facts |= {"title": item.title, "content": item.content, "edited_at": item.edited_at or now}
         changed.edited += 1
         if verdict and row.direction == Direction.INCOMING:
-            _judge_again(row, verdict)
+            # Except where an operator decided.
+            Message.objects.filter(pk=row.pk, spam_decision=None).update(
+                spam_status=verdict.status,
+                spam_score=verdict.score,
+                spam_reasons=[list(reason) for reason in verdict.reasons],
+                fingerprint=verdict.fingerprint,
+            )
     if facts:
         _mark(row, "message.edited", now, **facts)
-
-
-def _judge_again(row: Message, verdict: Classification) -> None:
-    """Store the verdict on edited text, except where an operator decided."""
-    Message.objects.filter(pk=row.pk, spam_decision=None).update(
-        spam_status=verdict.status,
-        spam_score=verdict.score,
-        spam_reasons=[list(reason) for reason in verdict.reasons],
-        fingerprint=verdict.fingerprint,
-    )
 
 
 def _mark(row: Message, action: str, now: datetime, **facts: Any) -> None:
@@ -299,3 +215,26 @@ def _mark(row: Message, action: str, now: datetime, **facts: Any) -> None:
     AuditEvent.objects.record(
         action, actor="watcher", subject=row, at_source=True, before=row.content[:4000]
     )
+
+
+def note_thread(
+    account: Account, post_id: str, thread: ThreadItems, *, now: datetime, count: int | None = None
+) -> int:
+    """Remember that a thread was read; mark what is no longer in a whole list, and count it."""
+    post = Message.objects.filter(account=account, remote_id=post_id).only("id").first()
+    if post is None:
+        return 0
+    facts: dict[str, Any] = {"thread_read_at": now, "thread_is_whole": thread.is_complete}
+    if thread.root and thread.root.comment_count is not None:
+        count = thread.root.comment_count
+    if count is not None:
+        facts["comment_count"] = count
+    if thread.is_gone:
+        facts["deleted_at"] = now
+    Message.objects.filter(pk=post.pk).update(**facts)
+    if thread.is_gone or not thread.is_complete:
+        return 0
+    here = {item.remote_id for item in thread.comments} | {s.remote_id for s in thread.skipped}
+    gone = Message.objects.filter(post=post, deleted_at=None, seen_at__lt=now - SETTLING)
+    gone = gone.comments().incoming().exclude(remote_id__in=here)
+    return gone.update(deleted_at=now)

@@ -1,7 +1,5 @@
 """Pages of messages: list, filters, search, spam decisions, replies by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpResponse
@@ -19,14 +17,7 @@ from surfaces.drafts.models import DraftKind
 from surfaces.errors import RuleBroken
 from surfaces.messages import listing as message_listing
 from surfaces.messages.filters import NONE, Filters
-from surfaces.messages.models import (
-    Direction,
-    Message,
-    MessageKind,
-    MessageQuerySet,
-    ReplyStatus,
-    SpamStatus,
-)
+from surfaces.messages.models import Direction, Message, MessageKind, ReplyStatus, SpamStatus
 from surfaces.operators.permissions import moderator_required
 from surfaces.spam import feedback
 from surfaces.threads.render import thread_page
@@ -44,31 +35,15 @@ VIEWS = [  # the filters people come for
 ]
 CHOICES: list[tuple[str, str | Promise, str | Promise, dict[str, Any]]] = [
     # name, label, what nothing chosen means, values with their words
-    (
-        "direction",
-        _lazy("Sent by"),
-        _lazy("All"),
-        {Direction.INCOMING: _lazy("Others"), Direction.OUTGOING: _lazy("Us")},
-    ),
-    (
-        "kind",
-        _lazy("Kind"),
-        _lazy("Posts and comments"),
-        {MessageKind.POST: _lazy("Posts"), MessageKind.COMMENT: _lazy("Comments")},
-    ),
-    (
-        "spam_status",
-        _lazy("Spam"),
-        _lazy("Any"),
-        {NONE: _lazy("No verdict"), **dict(SpamStatus.choices)},
-    ),
-    (
-        "reply_status",
-        _lazy("Reply"),
-        _lazy("Any"),
-        {NONE: _lazy("None yet"), **dict(ReplyStatus.choices)},
-    ),
-]
+    ("direction", _lazy("Sent by"), _lazy("All"),
+     {Direction.INCOMING: _lazy("Others"), Direction.OUTGOING: _lazy("Us")}),
+    ("kind", _lazy("Kind"), _lazy("Posts and comments"),
+     {MessageKind.POST: _lazy("Posts"), MessageKind.COMMENT: _lazy("Comments")}),
+    ("spam_status", _lazy("Spam"), _lazy("Any"),
+     {NONE: _lazy("No verdict"), **dict(SpamStatus.choices)}),
+    ("reply_status", _lazy("Reply"), _lazy("Any"),
+     {NONE: _lazy("None yet"), **dict(ReplyStatus.choices)}),
+]  # fmt: skip
 
 
 @require_safe
@@ -87,8 +62,8 @@ def messages(request: OperatorRequest) -> HttpResponse:
 
 @require_safe
 def message(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_within(request, Message.objects.only("post_id")), pk=pk)
-    return redirect(f"{reverse('surfaces:thread', args=[found.post_id])}?message={pk}#m{pk}")
+    place = reverse("surfaces:thread", args=[_get(request, pk).post_id])
+    return redirect(f"{place}?message={pk}#m{pk}")
 
 
 @require_POST
@@ -106,19 +81,18 @@ def mark_clean(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @moderator_required
 def unmark(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_within(request, Message.objects.defer("raw_json", "search")), pk=pk)
+    found = _get(request, pk)
     with rule_errors_as_toasts(request):
         feedback.unmark(found, by=request.user.actor, now=timezone.now())
-        toasts.show_toast(
-            request, _("Restored the spam filter’s verdict for %(name)s.") % {"name": _name(found)}
-        )
+        words = _("Restored the spam filter’s verdict for %(name)s.") % {"name": _name(found)}
+        toasts.show_toast(request, words)
     return _judged(request, found)
 
 
 @require_POST
 @moderator_required
 def try_again(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_within(request, Message.objects.defer("raw_json", "search")), pk=pk)
+    found = _get(request, pk)
     with rule_errors_as_toasts(request):
         retry.retry_message(found, by=request.user.actor, now=timezone.now())
         toasts.show_toast(request, _("Attempts reset; up to 10 more."))
@@ -126,15 +100,12 @@ def try_again(request: OperatorRequest, pk: int) -> HttpResponse:
 
 
 def _mark(request: OperatorRequest, pk: int, *, is_spam: bool) -> HttpResponse:
-    found = get_object_or_404(_within(request, Message.objects.defer("raw_json", "search")), pk=pk)
+    found = _get(request, pk)
     with rule_errors_as_toasts(request):
         feedback.mark(found, is_spam=is_spam, by=request.user.actor, now=timezone.now())
         said = _("spam; drafts for it are withdrawn") if is_spam else _("clean; it may be answered")
-        words = _("The %(kind)s by %(name)s is %(said)s.") % {
-            "kind": found.kind,
-            "name": _name(found),
-            "said": said,
-        }
+        named = {"kind": found.kind, "name": _name(found), "said": said}
+        words = _("The %(kind)s by %(name)s is %(said)s.") % named
         toasts.show_toast(request, words, undo=reverse("surfaces:unmark", args=[pk]))
     return _judged(request, found)
 
@@ -149,9 +120,7 @@ def _judged(request: OperatorRequest, found: Message) -> HttpResponse:
 @require_POST
 @moderator_required
 def answer(request: OperatorRequest, pk: int) -> HttpResponse:
-    rows = Message.objects.select_related("account__surface").defer("raw_json", "search")
-    found = get_object_or_404(_within(request, rows), pk=pk)
-    text = request.POST.get("text", "")
+    found, text = _get(request, pk), request.POST.get("text", "")
     what = DraftKind.COMMENT if found.is_post else DraftKind.REPLY
     try:
         draft = draft_services.compose(
@@ -161,17 +130,15 @@ def answer(request: OperatorRequest, pk: int) -> HttpResponse:
     except RuleBroken as error:
         typed = {"pk": pk, "text": text, "error": str(error)}
         return thread_page(request, found.post_id, around=pk, typed=typed, status=422)
-    toasts.show_toast(
-        request,
-        _("Draft saved for %(name)s. It must be approved before it is sent.")
-        % {"name": _name(found)},
-    )
+    words = _("Draft saved for %(name)s. It must be approved before it is sent.")
+    toasts.show_toast(request, words % {"name": _name(found)})
     place = reverse("surfaces:thread", args=[found.post_id])
     return redirect(f"{place}?message={pk}#draft-{draft.pk}")
 
 
-def _within(request: OperatorRequest, rows: MessageQuerySet) -> MessageQuerySet:
-    return request.user.reach.narrow(rows, agent="")
+def _get(request: OperatorRequest, pk: int) -> Message:
+    rows = Message.objects.select_related("account__surface").defer("raw_json", "search")
+    return get_object_or_404(request.user.reach.narrow(rows, agent=""), pk=pk)
 
 
 def _name(found: Message) -> str:

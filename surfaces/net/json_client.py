@@ -1,17 +1,17 @@
-"""A JSON HTTP client pinned to one service.
+"""A JSON HTTP client pinned to the base URL of one account.
 
-A `Wire` is pinned to the base URL of its account: absolute URLs and redirects
-are refused, so a credential cannot travel. Timeouts are always on, and an
-answer larger than 8 MB is dropped while it arrives.
+Absolute URLs and redirects are refused, so a credential cannot travel. Timeouts are always on,
+and an answer larger than 8 MB is dropped while it arrives.
 """
-
-from __future__ import annotations
 
 import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -34,7 +34,6 @@ class JsonResponse:
     headers: httpx.Headers
     data: Any
     is_json: bool
-    text: str  # the beginning of the body, for sentences to operators only
 
     @property
     def is_success(self) -> bool:
@@ -50,12 +49,11 @@ class JsonClient:
         *,
         headers: Mapping[str, str],
         transport: httpx.BaseTransport | None = None,
-        timeout: httpx.Timeout = TIMEOUT,
     ) -> None:
         self._client = httpx.Client(
             base_url=base_url,
             headers={"Accept": "application/json", **headers},
-            timeout=timeout,
+            timeout=TIMEOUT,
             transport=transport,
             follow_redirects=False,
             verify=trusted_context(),
@@ -74,27 +72,22 @@ class JsonClient:
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> JsonResponse:
-        """Make one request.
-
-        Raises `TryLater` when it certainly did not happen, `Unconfirmed` when a
-        write may have, and `Refused` for a redirect or a path that leaves the host.
+        """Raises `TryLater` when it certainly did not happen, `Unconfirmed` when a write may have,
+        and `Refused` for a redirect or a path that leaves the host.
         """
         if not path.startswith("/") or path.startswith("//"):
             raise Refused(reason("service.bad_path", path=repr(path[:80])))
         lost = TryLater if method == "GET" else Unconfirmed
         try:
-            return self._read(
-                self._client.build_request(
-                    method, path, params=params or None, json=body, headers=dict(headers or {})
-                ),
-                lost,
+            request = self._client.build_request(
+                method, path, params=params or None, json=body, headers=dict(headers or {})
             )
+            return self._read(request, lost)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise TryLater("service.not_reached", asked=False) from error
         except UNMADE as error:
-            raise TryLater(
-                reason("service.not_made", error=reason_of(error)), asked=False
-            ) from error
+            why = reason("service.not_made", error=reason_of(error))
+            raise TryLater(why, asked=False) from error
         except httpx.TransportError as error:
             raise lost("service.connection_broke") from error
         except httpx.DecodingError as error:
@@ -116,22 +109,23 @@ class JsonClient:
                     raise lost("service.answer_too_slow")
         finally:
             response.close()
-        return _answer(response, b"".join(chunks))
+        try:
+            data, is_json = json.loads(b"".join(chunks)), True
+        except (ValueError, RecursionError):
+            data, is_json = None, False
+        return JsonResponse(
+            status=response.status_code, headers=response.headers, data=data, is_json=is_json
+        )
 
 
-def _answer(response: httpx.Response, raw: bytes) -> JsonResponse:
-    data, is_json = _parse(raw)
-    return JsonResponse(
-        status=response.status_code,
-        headers=response.headers,
-        data=data,
-        is_json=is_json,
-        text=raw[:300].decode("utf-8", "replace"),
-    )
+def at(template: str, remote_id: str) -> str:
+    """Quote an id for a path. Ids come from the service and may contain slashes."""
+    return template.format(quote(remote_id, safe=""))
 
 
-def _parse(raw: bytes) -> tuple[Any, bool]:
+def http_date(value: str) -> datetime | None:
     try:
-        return json.loads(raw), True
-    except (ValueError, RecursionError):
-        return None, False
+        moment = parsedate_to_datetime(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

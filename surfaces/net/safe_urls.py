@@ -4,13 +4,11 @@ A URL entered by a user must not reach our own network. A name is resolved once,
 is checked, and connections go to exactly these addresses, so a later DNS change has no effect.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -82,16 +80,15 @@ class ResolvedUrl:
     addresses: tuple[str, ...]
 
 
-# ── judging ───────────────────────────────────────────────────────────────
-
-
 def check_url(url: str, *, resolve: Resolve, allow_private: bool) -> ResolvedUrl:
     """Resolve and check, or raise `UnsafeUrl` if any address is refused."""
     parts = well_formed(url, allow_private=allow_private)
     host = host_of(parts)
     literal = _literal(host)
     port = parts.port or DEFAULT_PORTS[parts.scheme]
-    found = [literal] if literal else _resolved(host, resolve(host, port))
+    found = [literal] if literal else [_address(answer) for answer in resolve(host, port)]
+    if not found:
+        raise UnsafeUrl(reason("address.no_answer", host=host))
     if not allow_private:
         for address in found:
             _judge(host, address)
@@ -101,20 +98,6 @@ def check_url(url: str, *, resolve: Resolve, allow_private: bool) -> ResolvedUrl
 
 def well_formed(url: str, *, allow_private: bool) -> httpx.URL:
     """Check the form, without DNS."""
-    parts = _parsed(url)
-    host = host_of(parts)
-    literal = _literal(host)
-    if not allow_private:
-        if parts.scheme != "https":
-            raise UnsafeUrl("address.no_https")
-        if literal:
-            _judge(host, literal)
-        elif OURS.fullmatch(host):
-            raise UnsafeUrl(reason("address.own_name", host=host))
-    return parts
-
-
-def _parsed(url: str) -> httpx.URL:
     check_length(url)
     if UNWRITTEN.search(url):
         raise UnsafeUrl("address.bad_characters")
@@ -130,7 +113,17 @@ def _parsed(url: str) -> httpx.URL:
     if parts.port is not None and not 1 <= parts.port <= 65535:
         raise UnsafeUrl(reason("address.bad_port", port=str(parts.port)))
     # No certificate names a host with the dot that a whole name may end with.
-    return parts.copy_with(host=host_of(parts).removesuffix("."))
+    parts = parts.copy_with(host=host_of(parts).removesuffix("."))
+    host = host_of(parts)
+    literal = _literal(host)
+    if not allow_private:
+        if parts.scheme != "https":
+            raise UnsafeUrl("address.no_https")
+        if literal:
+            _judge(host, literal)
+        elif OURS.fullmatch(host):
+            raise UnsafeUrl(reason("address.own_name", host=host))
+    return parts
 
 
 def check_length(url: str) -> None:
@@ -162,13 +155,6 @@ def _literal(host: str) -> Address | None:
     return None
 
 
-def _resolved(host: str, answers: Iterable[str]) -> list[Address]:
-    found = [_address(answer) for answer in answers]
-    if not found:
-        raise UnsafeUrl(reason("address.no_answer", host=host))
-    return found
-
-
 def _address(text: str) -> Address:
     try:
         return ip_address(text)
@@ -187,15 +173,12 @@ def _judge(host: str, address: Address) -> None:
 
 def why_refused(address: Address) -> str:
     """The code of why `address` is refused; "" if it is public."""
-    for network, what in REFUSED:
-        if address.version == network.version and address in network:
-            return what
-    is_public = address.version == 4 or address in PUBLIC_V6
-    return "" if is_public and address.is_global else "network.reserved"
+    is_public = address.is_global and (address.version == 4 or address in PUBLIC_V6)
+    found = (what for network, what in REFUSED if address in network)
+    return next(found, "" if is_public else "network.reserved")
 
 
 def system_resolve(host: str, port: int) -> list[str]:
-    """Resolve with the system resolver."""
     try:
         answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -203,12 +186,8 @@ def system_resolve(host: str, port: int) -> list[str]:
     return [str(answer[4][0]) for answer in answers]
 
 
-# ── going there and nowhere else ──────────────────────────────────────────
-
-
 class PinnedTransport(httpx.HTTPTransport):
     """Connects to the pinned addresses only; certificate and Host header keep the name.
-
     Everything together, from connecting to the last byte, is over after `seconds`.
     """
 
@@ -217,9 +196,8 @@ class PinnedTransport(httpx.HTTPTransport):
     ) -> None:
         trust = trust or trusted_context()
         super().__init__(verify=trust, trust_env=False)
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=trust, network_backend=_Road(pinned.addresses, seconds)
-        )
+        road = _Road(pinned.addresses, seconds)
+        self._pool = httpcore.ConnectionPool(ssl_context=trust, network_backend=road)
 
 
 @cache

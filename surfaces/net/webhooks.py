@@ -4,8 +4,6 @@ Only the status of a response is kept, because it may echo the token. Redirects 
 followed, because their address was not checked.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json
@@ -13,15 +11,16 @@ import re
 import secrets
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 from standardwebhooks import Webhook
 
 from surfaces.errors import BadInput
+from surfaces.net.json_client import http_date
 from surfaces.text.reasons import StoredReason, reason
 
 SECONDS = 10.0  # for one call in all
@@ -32,7 +31,6 @@ SECRET_BYTES = (24, 64)  # as Standard Webhooks asks
 LONGEST_TOKEN = 1_000  # characters
 TOKEN = re.compile(r"[\x21-\x7e]+")  # what a header can carry, without blanks
 GONE = 410
-ASKS_TO_WAIT = {429, 503}
 WHAT_TO_DO = {
     401: "call.bad_secret",
     403: "call.bad_secret_or_right",
@@ -70,16 +68,11 @@ class CallResult:
         return self.status is None or self.status == 429 or self.status >= 500
 
 
-# ── secrets ───────────────────────────────────────────────────────────────
-
-
 def new_secret() -> str:
-    """Generate a signing secret, without its prefix."""
     return base64.b64encode(secrets.token_bytes(32)).decode("ascii")
 
 
 def checked_secret(given: str) -> str:
-    """The base64 of a signing secret, or say what it must look like."""
     given = given.strip().removeprefix(PREFIX)
     try:
         raw = base64.b64decode(given + "=" * (-len(given) % 4), validate=True)
@@ -92,16 +85,12 @@ def checked_secret(given: str) -> str:
 
 
 def checked_token(given: str) -> str:
-    """A token that a header can carry, or say which cannot."""
     given = given.strip()
     if len(given) > LONGEST_TOKEN:
         raise BadInput(reason("token.too_long", longest_token=LONGEST_TOKEN))
     if not TOKEN.fullmatch(given):
         raise BadInput("token.not_plain")
     return given
-
-
-# ── what is sent ──────────────────────────────────────────────────────────
 
 
 def signed_call(
@@ -120,9 +109,8 @@ def signed_call(
 def openclaw_call(url: str, text: str, *, key: str, token: str) -> WebhookCall:
     """As OpenClaw's gateway wants to be woken. It ignores the id; who stands before it may not."""
     headers = {"Authorization": f"Bearer {token}", "webhook-id": key}
-    return WebhookCall(
-        url=url, headers=headers, content=_json({"text": text, "mode": "now"}).encode()
-    )
+    content = _json({"text": text, "mode": "now"}).encode()
+    return WebhookCall(url=url, headers=headers, content=content)
 
 
 def openclaw_url(url: httpx.URL) -> httpx.URL:
@@ -137,11 +125,7 @@ def _json(body: Mapping[str, Any]) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
-# ── what is heard ─────────────────────────────────────────────────────────
-
-
 def post(call: WebhookCall, *, transport: httpx.BaseTransport, now: datetime) -> CallResult:
-    """Send the request. Every error becomes a result; nothing is raised."""
     headers = {"Content-Type": "application/json", "User-Agent": "Colloquy", **call.headers}
     client = httpx.Client(
         transport=transport, timeout=SECONDS, follow_redirects=False, trust_env=False
@@ -159,7 +143,6 @@ def post(call: WebhookCall, *, transport: httpx.BaseTransport, now: datetime) ->
 
 
 def classify_result(status: int, header: str, *, now: datetime) -> CallResult:
-    """Classify a status."""
     if 200 <= status < 300:
         return CallResult(status=status)
     if 300 <= status < 400:
@@ -167,7 +150,7 @@ def classify_result(status: int, header: str, *, now: datetime) -> CallResult:
     why = reason("call.answered", status=str(status))
     if status in WHAT_TO_DO:
         why = reason("call.answered_because", status=str(status), what=reason(WHAT_TO_DO[status]))
-    wait = retry_after(header, now=now) if status in ASKS_TO_WAIT else None
+    wait = retry_after(header, now=now) if status in {429, 503} else None
     return CallResult(status=status, why=why, wait=wait)
 
 
@@ -176,24 +159,17 @@ def retry_after(header: str, *, now: datetime) -> timedelta | None:
     header = header.strip()
     if header.isascii() and header.isdigit():
         return min(timedelta(seconds=int(header[:9])), LONGEST_WAIT)
-    try:
-        moment = parsedate_to_datetime(header)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return min(max(moment - now, timedelta()), LONGEST_WAIT)
+    moment = http_date(header)
+    return min(max(moment - now, timedelta()), LONGEST_WAIT) if moment else None
 
 
 def _drain(response: httpx.Response) -> None:
-    """Read the rest of the response, within bounds."""
     size = 0
-    try:
+    with suppress(httpx.HTTPError):
         for chunk in () if response.is_stream_consumed else response.iter_raw():
             size += len(chunk)
             if size >= MOST_READ:
                 return
-    except httpx.HTTPError:
-        return
 
 
 def _unreached(error: httpx.ConnectError) -> StoredReason:

@@ -1,6 +1,6 @@
 """Notifications to operators: which, when, with which content, by which channel.
 
-    desk, accounts, pauses ──gathering──> notices, due at an hour (`hours`, `wishes`)
+    desk, accounts, pauses ──gathering──> notices, due at an hour (`schedule`, `matching`)
     due ──settling──> handled (gone from the desk) | later (a colleague is at it) | dropped
         ├──> told, on the page
         └──folded: many into one──> delivery ──claim, commit──> mail or call ──> told

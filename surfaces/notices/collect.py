@@ -1,7 +1,5 @@
 """Create notices for new events. Idempotent by a constraint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
@@ -36,16 +34,12 @@ def settle_in(now: datetime) -> int:
 
 
 def collect(hearers: Sequence[Recipient], now: datetime) -> None:
-    """Make the notices that are not there yet."""
     new_items(hearers, now)
     expiring(hearers, now)
     outages.begun(hearers, now)
     outages.over(hearers, now)
     system_events.paused(hearers, now)
     system_events.extension_events(hearers, now)
-
-
-# ── the desk ──────────────────────────────────────────────────────────────
 
 
 @transaction.atomic
@@ -60,9 +54,14 @@ def new_items(hearers: Sequence[Recipient], now: datetime) -> None:
     reading = TableCursor.of(mark, "desk_items")
     if reading.is_still:
         return
-    listening = [hearer for hearer in hearers if hearer.wish.hears_items]
-    if listening:
-        reading.top = _read_from(mark.through, reading.top, listening, now)
+    if listening := [hearer for hearer in hearers if hearer.wish.hears_items]:
+        rows, made = _items(DeskItem.objects.arrived_after(mark.through)), 0
+        while made < MOST_MADE and (some := list(islice(rows, AT_ONCE))):
+            notices = list(_waiting(listening, some, now))
+            Notice.objects.keep(notices)
+            made += len(notices)
+            if made >= MOST_MADE:  # a flood goes on in the next round
+                reading.top = int(some[-1]["id"])
     if reading.advance():
         mark.save()  # locked, and nobody else's
 
@@ -72,80 +71,55 @@ def _items(found: QuerySet[DeskItem]) -> Iterator[Row]:
     yield from rows.order_by("id").values(*ITEM).iterator(AT_ONCE)
 
 
-def _read_from(through: int, top: int, hearers: Sequence[Recipient], now: datetime) -> int:
-    """Make what is missing; return how far that went. A flood goes on in the next round."""
-    rows, made = _items(DeskItem.objects.arrived_after(through)), 0
-    while some := list(islice(rows, AT_ONCE)):
-        notices = list(_waiting(hearers, some, now))
-        Notice.objects.keep(notices)
-        made += len(notices)
-        if made >= MOST_MADE:
-            return int(some[-1]["id"])
-    return top
-
-
 def _waiting(hearers: Sequence[Recipient], rows: Sequence[Row], now: datetime) -> Iterator[Notice]:
     """A row is read again until its id is certain: then it is known already."""
-    known = _known(hearers, rows)
-    for row in rows:
-        thing, subject = event_of(row), f"item:{row['id']}"
-        for hearer in hearers:
-            is_known = (hearer.rule.operator_id, hearer.rule.way, subject) in known
-            if not is_known and matching.wants_item(hearer.wish, hearer.reach, thing):
-                yield _of_item(hearer, NoticeReason.WAITS, row, now, moment=row["since"])
-
-
-def _known(hearers: Sequence[Recipient], rows: Sequence[Row]) -> set[tuple[int, str, str]]:
     found = Notice.objects.filter(
         operator__in={hearer.rule.operator_id for hearer in hearers},
         way__in={hearer.rule.way for hearer in hearers},
         subject__in=[f"item:{row['id']}" for row in rows],
         reason=NoticeReason.WAITS,
     )
-    return set(found.order_by().values_list("operator", "way", "subject"))
+    known = set(found.order_by().values_list("operator", "way", "subject"))
+    for row in rows:
+        thing, subject = event_of(row), f"item:{row['id']}"
+        for hearer in hearers:
+            is_known = (hearer.rule.operator_id, hearer.rule.way, subject) in known
+            if not is_known and matching.wants_item(hearer.wish, hearer.reach, thing):
+                yield _of_item(hearer, NoticeReason.WAITS, row, now)
 
 
 def expiring(hearers: Sequence[Recipient], now: datetime) -> None:
-    """What a person must decide soon, or it decides itself."""
     for hearer in hearers:
-        if hearer.rule.hears_expiring:
-            Notice.objects.keep(_expiring_for(hearer, now))
-
-
-def _expiring_for(hearer: Recipient, now: datetime) -> Iterator[Notice]:
-    soon = now + timedelta(minutes=hearer.rule.expires_minutes)
-    told = Notice.objects.filter(
-        operator=hearer.rule.operator_id,
-        way=hearer.rule.way,
-        reason=NoticeReason.EXPIRES,
-        subject=Concat(Value("item:"), Cast(OuterRef("pk"), CharField())),
-    )
-    found = DeskItem.objects.expiring_by(soon).filter(~Exists(told), expires_at__gt=now)
-    for row in _items(found):
-        if matching.fits_item(hearer.wish, hearer.reach, event_of(row)):
-            yield _of_item(hearer, NoticeReason.EXPIRES, row, now, moment=row["expires_at"])
+        if not hearer.rule.hears_expiring:
+            continue
+        soon = now + timedelta(minutes=hearer.rule.expires_minutes)
+        told = Notice.objects.filter(
+            operator=hearer.rule.operator_id,
+            way=hearer.rule.way,
+            reason=NoticeReason.EXPIRES,
+            subject=Concat(Value("item:"), Cast(OuterRef("pk"), CharField())),
+        )
+        found = DeskItem.objects.expiring_by(soon).filter(~Exists(told), expires_at__gt=now)
+        Notice.objects.keep(
+            _of_item(hearer, NoticeReason.EXPIRES, row, now)
+            for row in _items(found)
+            if matching.fits_item(hearer.wish, hearer.reach, event_of(row))
+        )
 
 
 def event_of(row: Row) -> NoticeEvent:
-    return NoticeEvent(
-        account=row["account"],
-        surface=row["surface"],
-        agent=row["agent"],
-        kind=row["kind"],
-        risk=row["risk"],
-        desk_item=row["id"],
-    )
+    same = {name: row[name] for name in ("account", "surface", "agent", "kind", "risk")}
+    return NoticeEvent(**same, desk_item=row["id"])
 
 
-def _of_item(
-    hearer: Recipient, reason: NoticeReason, row: Row, now: datetime, *, moment: datetime
-) -> Notice:
+def _of_item(hearer: Recipient, reason: NoticeReason, row: Row, now: datetime) -> Notice:
+    expires = reason == NoticeReason.EXPIRES
     return hearer.notice(
         reason,
         f"item:{row['id']}",
         now=now,
-        moment=moment,
-        is_urgent=reason == NoticeReason.EXPIRES or matching.is_urgent(row["risk"]),
+        moment=row["expires_at"] if expires else row["since"],
+        is_urgent=expires or matching.is_urgent(row["risk"]),
         words=row["beginning"],
         author=row["author"],
         desk_item=row["id"],

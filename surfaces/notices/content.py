@@ -3,10 +3,7 @@
 A subject holds no stranger's word. A mail speaks the language of who reads it, in their zone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,19 +15,36 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext_lazy
 
 from surfaces.desk import kinds
 from surfaces.notices.email import Email
 from surfaces.notices.models.notice import Notice, NoticeReason, NoticeState
 from surfaces.notices.models.rule import NoticeDelivery
-from surfaces.operators.models.operator import Operator
 from surfaces.settings import instance
 from surfaces.text.format import one_line
 
 MOST_SHOWN = 20  # things named in one mail; the rest is counted
 EXCERPT = 160  # characters of what a stranger said
 MARKS = str.maketrans("«»", "‹›")
+TITLES = {
+    NoticeReason.WAITS: _lazy("%(what)s needs attention: %(place)s"),
+    NoticeReason.EXPIRES: _lazy("%(what)s expires: %(place)s"),
+    NoticeReason.DOWN: _lazy("%(place)s is unreachable"),
+    NoticeReason.BACK: _lazy("%(place)s has recovered"),
+    NoticeReason.PAUSED: _lazy("Sending is paused everywhere"),
+}
+COUNTS = {  # in the order in which a subject names them
+    NoticeReason.EXPIRES: ngettext_lazy("%(n)d expires soon", "%(n)d expire soon", "n"),
+    NoticeReason.DOWN: ngettext_lazy("%(n)d surface is down", "%(n)d surfaces are down", "n"),
+    NoticeReason.WAITS: ngettext_lazy(
+        "%(n)d item needs attention", "%(n)d items need attention", "n"
+    ),
+    NoticeReason.BACK: ngettext_lazy("%(n)d surface is back", "%(n)d surfaces are back", "n"),
+    NoticeReason.PAUSED: _lazy("sending is paused"),
+    NoticeReason.HOUSE: ngettext_lazy("%(n)d instance alert", "%(n)d instance alerts", "n"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,9 +64,6 @@ class NoticeLine:
         return f"{timezone.localtime(self.moment):%Y-%m-%d %H:%M %Z}"
 
 
-# ── one notice ────────────────────────────────────────────────────────────
-
-
 def line_of(notice: Notice, *, base: str = "") -> NoticeLine:
     """In the language that is active. `base` goes before the link."""
     is_ours = notice.reason == NoticeReason.HOUSE
@@ -68,35 +79,15 @@ def line_of(notice: Notice, *, base: str = "") -> NoticeLine:
 
 def title_of(notice: Notice) -> str:
     """Ours alone, but for the names that operators gave."""
-    place = _place_of(notice)
-    named = {"what": _kind_of(notice), "place": place}
-    match notice.reason:
-        case NoticeReason.WAITS:
-            return _("%(what)s needs attention: %(place)s") % named
-        case NoticeReason.EXPIRES:
-            return _("%(what)s expires: %(place)s") % named
-        case NoticeReason.DOWN:
-            return _("%(place)s is unreachable") % named
-        case NoticeReason.BACK:
-            return _("%(place)s has recovered") % named
-        case NoticeReason.PAUSED:
-            return _("Sending is paused everywhere")
-    return str(notice.words)
-
-
-def _kind_of(notice: Notice) -> str:
-    kind = kinds.called(notice.kind)
-    return str(kind.label) if kind else one_line(notice.kind, 20)
-
-
-def _place_of(notice: Notice) -> str:
-    if notice.account is None:
-        return ""
-    return f"{notice.account.name} ({notice.account.surface.name})"
+    if notice.reason not in TITLES:
+        return str(notice.words)
+    account, kind = notice.account, kinds.called(notice.kind)
+    place = f"{account.name} ({account.surface.name})" if account else ""
+    what = str(kind.label) if kind else one_line(notice.kind, 20)
+    return str(TITLES[NoticeReason(notice.reason)]) % {"what": what, "place": place}
 
 
 def page_of(notice: Notice) -> str:
-    """Where the thing is looked at."""
     if notice.desk_item:
         return reverse("surfaces:desk_item", args=[notice.kind, notice.item_id])
     if notice.account_id and notice.reason in {NoticeReason.DOWN, NoticeReason.BACK}:
@@ -104,12 +95,10 @@ def page_of(notice: Notice) -> str:
     return reverse("surfaces:home")
 
 
-# ── many in one ───────────────────────────────────────────────────────────
-
-
 def mail(delivery: NoticeDelivery, notices: Sequence[Notice], *, now: datetime) -> Email:
     operator = delivery.rule.operator
-    with _as_they_read(operator):
+    language = operator.language or instance.current().language
+    with translation.override(language), timezone.override(operator.zone):
         page = settings.COLLOQUY_URL + reverse("surfaces:notice_rules")
         lines = [line_of(notice, base=settings.COLLOQUY_URL) for notice in notices]
         shown = {
@@ -134,8 +123,25 @@ def mail(delivery: NoticeDelivery, notices: Sequence[Notice], *, now: datetime) 
 
 def body(delivery: NoticeDelivery, notices: Sequence[Notice], *, now: datetime) -> dict[str, Any]:
     """For programs: names stay English, times are ISO 8601 in UTC."""
+    items = []
     with translation.override("en"):
-        items = [_item(notice) for notice in notices]
+        for notice in notices:
+            line = line_of(notice, base=settings.COLLOQUY_URL)
+            items.append(
+                {
+                    "reason": notice.reason,
+                    "kind": notice.kind,
+                    "id": notice.item_id,
+                    "title": line.title,
+                    "account": notice.account.name if notice.account else "",
+                    "agent": notice.agent,
+                    "author": line.author,
+                    "excerpt": line.quote,
+                    "at": notice.moment.isoformat(),
+                    "is_urgent": notice.is_urgent,
+                    "url": line.link,
+                }
+            )
     data = {
         "house": instance.current().name,
         "operator": delivery.rule.operator.username,
@@ -147,61 +153,10 @@ def body(delivery: NoticeDelivery, notices: Sequence[Notice], *, now: datetime) 
     return {"type": "desk.notice", "timestamp": now.isoformat(), "data": data}
 
 
-def _item(notice: Notice) -> dict[str, Any]:
-    line = line_of(notice, base=settings.COLLOQUY_URL)
-    return {
-        "reason": notice.reason,
-        "kind": notice.kind,
-        "id": notice.item_id,
-        "title": line.title,
-        "account": notice.account.name if notice.account else "",
-        "agent": notice.agent,
-        "author": line.author,
-        "excerpt": line.quote,
-        "at": notice.moment.isoformat(),
-        "is_urgent": notice.is_urgent,
-        "url": line.link,
-    }
-
-
 def _summary(delivery: NoticeDelivery) -> str:
-    """ "12 things wait, 2 expire soon"."""
     if delivery.is_test:
         return _("Test")
     ours = Notice.objects.filter(delivery=delivery.pk, state=NoticeState.DUE)
     found = dict(ours.order_by().values_list("reason").annotate(n=Count("pk")))
-    return ", ".join(_counted(reason, found[reason]) for reason in FIRST if reason in found)
-
-
-def _counted(reason: str, n: int) -> str:
-    match reason:
-        case NoticeReason.EXPIRES:
-            words = ngettext("%(n)d expires soon", "%(n)d expire soon", n)
-        case NoticeReason.DOWN:
-            words = ngettext("%(n)d surface is down", "%(n)d surfaces are down", n)
-        case NoticeReason.WAITS:
-            words = ngettext("%(n)d item needs attention", "%(n)d items need attention", n)
-        case NoticeReason.BACK:
-            words = ngettext("%(n)d surface is back", "%(n)d surfaces are back", n)
-        case NoticeReason.PAUSED:
-            return _("sending is paused")
-        case _:
-            words = ngettext("%(n)d instance alert", "%(n)d instance alerts", n)
-    return words % {"n": n}
-
-
-FIRST = [
-    NoticeReason.EXPIRES,
-    NoticeReason.DOWN,
-    NoticeReason.WAITS,
-    NoticeReason.BACK,
-    NoticeReason.PAUSED,
-    NoticeReason.HOUSE,
-]
-
-
-@contextmanager
-def _as_they_read(operator: Operator) -> Iterator[None]:
-    language = operator.language or instance.current().language
-    with translation.override(language), timezone.override(operator.zone):
-        yield
+    named = [reason for reason in COUNTS if reason in found]
+    return ", ".join(str(COUNTS[reason] % {"n": found[reason]}) for reason in named)

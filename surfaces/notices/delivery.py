@@ -4,8 +4,6 @@ A worker killed in between leaves a claim that lapses; the delivery is tried aga
 id, which mail programs and receivers know a repetition by.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,42 +18,23 @@ from surfaces import crypto
 from surfaces.audit.models import AuditEvent
 from surfaces.desk.models import DeskItem
 from surfaces.net import safe_urls, webhooks
-from surfaces.net.webhooks import CallResult
-from surfaces.notices import (
-    content as notice_content,
-)
-from surfaces.notices import (
-    dispatch,
-)
-from surfaces.notices import (
-    email as notice_email,
-)
-from surfaces.notices import (
-    schedule as notice_schedule,
-)
+from surfaces.notices import content, dispatch, email, schedule
 from surfaces.notices.email import EmailResult
 from surfaces.notices.models.notice import Notice, NoticeState
 from surfaces.notices.models.rule import Channel, NoticeDelivery, NoticeDeliveryState, NoticeRule
 from surfaces.notices.recipients import hours_of
-from surfaces.text.reasons import StoredReason, as_reason, reason
+from surfaces.text.reasons import as_reason, reason
 
 Clock = Callable[[], datetime]
+Transport = httpx.BaseTransport | None
 LEASE = timedelta(minutes=5)  # well over what a mail or a call may take
 LONGEST = 120.0  # seconds of one round; the rest waits for the next
 # How long to wait after each failed try; after the last, it has failed.
-WAITS = [
-    timedelta(minutes=1),
-    timedelta(minutes=5),
-    timedelta(minutes=20),
-    timedelta(hours=1),
-    timedelta(hours=3),
-]
+WAITS = [timedelta(minutes=minutes) for minutes in (1, 5, 20, 60, 180)]
 
 
 @dataclass(slots=True)
 class DeliveryResult:
-    """What one round did, in mails and calls."""
-
     told: int = 0
     later: int = 0
     failed: int = 0
@@ -71,13 +50,12 @@ class DeliveryResult:
 def deliver_due(
     *,
     clock: Clock,
-    until: Callable[[], bool] = lambda: False,
-    transport: httpx.BaseTransport | None = None,
+    transport: Transport = None,
     resolve: safe_urls.Resolve = safe_urls.system_resolve,
 ) -> DeliveryResult:
     """Deliver until nothing is due. A mail server that is away is asked once in a round."""
     told, ends, is_mail_away = DeliveryResult(), time.monotonic() + LONGEST, False
-    while not until() and time.monotonic() < ends:
+    while time.monotonic() < ends:
         delivery = claim(now=clock(), without_mail=is_mail_away)
         if delivery is None:
             break
@@ -98,20 +76,12 @@ def claim(*, now: datetime, without_mail: bool = False) -> NoticeDelivery | None
     if delivery is None:
         return None
     delivery.lease_until, delivery.tries = now + LEASE, delivery.tries + 1
-    NoticeDelivery.objects.filter(pk=delivery.pk).update(
-        lease_until=delivery.lease_until, tries=delivery.tries
-    )
+    delivery.save(update_fields=["lease_until", "tries"])
     return delivery
 
 
-# ── telling ───────────────────────────────────────────────────────────────
-
-
 def _send(
-    delivery: NoticeDelivery,
-    now: datetime,
-    transport: httpx.BaseTransport | None,
-    resolve: safe_urls.Resolve,
+    delivery: NoticeDelivery, now: datetime, transport: Transport, resolve: safe_urls.Resolve
 ) -> EmailResult:
     rule = delivery.rule
     notices, count = _still_news(delivery)
@@ -121,14 +91,8 @@ def _send(
         return EmailResult(is_needless=True, why=dispatch.IS_OFF)
     delivery.count = count
     if rule.channel == Channel.MAIL:
-        return notice_email.send(notice_content.mail(delivery, notices, now=now))
-    heard = _call(delivery, notices, now, transport, resolve)
-    return EmailResult(
-        is_taken=heard.is_taken,
-        is_final=heard.status == webhooks.GONE,
-        why=heard.why,
-        wait=heard.wait,
-    )
+        return email.send(content.mail(delivery, notices, now=now))
+    return _call(delivery, notices, now, transport, resolve)
 
 
 @transaction.atomic
@@ -140,33 +104,30 @@ def _still_news(delivery: NoticeDelivery) -> tuple[list[Notice], int]:
     while dispatch.close_handled(ours.exclude(desk_item=None).filter(gone)) == dispatch.AT_ONCE:
         pass
     first = ours.select_related("account__surface").order_by("-is_urgent", "id")
-    return list(first[: notice_content.MOST_SHOWN]), ours.count()
+    return list(first[: content.MOST_SHOWN]), ours.count()
 
 
 def _call(
     delivery: NoticeDelivery,
     notices: list[Notice],
     now: datetime,
-    transport: httpx.BaseTransport | None,
+    transport: Transport,
     resolve: safe_urls.Resolve,
-) -> CallResult:
-    """Check, pin, sign, call: as agents elsewhere are called."""
+) -> EmailResult:
     rule, private = delivery.rule, settings.WAKE_PRIVATE_ADDRESSES
-    body = notice_content.body(delivery, notices, now=now)
+    body = content.body(delivery, notices, now=now)
     try:
         pinned = safe_urls.check_url(rule.url, resolve=resolve, allow_private=private)
         way = transport or safe_urls.PinnedTransport(pinned, seconds=webhooks.SECONDS)
-        call = webhooks.signed_call(
-            pinned.url, body, key=str(delivery.key), secret=rule.secret, at=now
-        )
-        return webhooks.post(call, transport=way, now=now)
+        key, secret = str(delivery.key), rule.secret
+        call = webhooks.signed_call(pinned.url, body, key=key, secret=secret, at=now)
+        heard = webhooks.post(call, transport=way, now=now)
     except safe_urls.UnsafeUrl as error:
-        return CallResult(why=error.reason)
+        return EmailResult(why=error.reason)
     except crypto.InvalidToken:
-        return CallResult(why=reason("notice.secret_lost"))
-
-
-# ── what came of it ───────────────────────────────────────────────────────
+        return EmailResult(why=reason("notice.secret_lost"))
+    is_gone = heard.status == webhooks.GONE
+    return EmailResult(is_taken=heard.is_taken, is_final=is_gone, why=heard.why, wait=heard.wait)
 
 
 @transaction.atomic
@@ -187,8 +148,12 @@ def _record(delivery: NoticeDelivery, sent: EmailResult, *, now: datetime) -> st
         due.update(state=NoticeState.DROPPED, why=why, is_on_page=True)
     elif state == NoticeDeliveryState.DROPPED:
         due.update(state=NoticeState.DROPPED, why=sent.why)
-    if sent.is_final and delivery.rule.channel == Channel.WEBHOOK:
-        _switch_off(delivery.rule, sent.why)
+    rule = delivery.rule
+    # Who says it is gone is not asked again, unless a person gave another address meanwhile.
+    is_gone = sent.is_final and rule.channel == Channel.WEBHOOK
+    same = NoticeRule.objects.filter(pk=rule.pk, url=rule.url, is_on=True)
+    if is_gone and same.update(is_on=False):
+        AuditEvent.objects.record("notice_rule.gone", actor="system", subject=rule, why=sent.why)
     return state
 
 
@@ -201,19 +166,8 @@ def _outcome(
         return NoticeDeliveryState.TOLD, delivery.due_at
     if sent.is_final or delivery.is_test or delivery.tries > len(WAITS):
         return NoticeDeliveryState.FAILED, delivery.due_at
-    wait = max(WAITS[delivery.tries - 1], sent.wait or timedelta())
-    return NoticeDeliveryState.WAITING, _not_in_quiet_hours(delivery, now + wait)
-
-
-def _not_in_quiet_hours(delivery: NoticeDelivery, at: datetime) -> datetime:
-    rule = delivery.rule
+    at = now + max(WAITS[delivery.tries - 1], sent.wait or timedelta())
     urgent = Notice.objects.filter(delivery=delivery.pk, is_urgent=True, state=NoticeState.DUE)
-    if rule.urgent_breaks and urgent.exists():
-        return at
-    return notice_schedule.free_at(at, hours_of(rule))
-
-
-def _switch_off(rule: NoticeRule, why: StoredReason | str) -> None:
-    """Who says it is gone is not asked again, unless a person gave another address meanwhile."""
-    if NoticeRule.objects.filter(pk=rule.pk, url=rule.url, is_on=True).update(is_on=False):
-        AuditEvent.objects.record("notice_rule.gone", actor="system", subject=rule, why=why)
+    if not (delivery.rule.urgent_breaks and urgent.exists()):
+        at = schedule.free_at(at, hours_of(delivery.rule))
+    return NoticeDeliveryState.WAITING, at

@@ -1,8 +1,5 @@
 """Before somebody is told: is it still news, is a colleague at it, is it still theirs to hear."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db.models import CharField, Exists, OuterRef, Q, Subquery, Value
@@ -30,9 +27,6 @@ LATER = "notice.put_off"
 IS_OFF = "notice.rule_off"
 
 
-# ── handled ───────────────────────────────────────────────────────────────
-
-
 def drop_handled(now: datetime) -> None:
     """What left the desk is no news. What was told on the page counts as read."""
     gone = ~Exists(DeskItem.objects.filter(pk=OuterRef("desk_item")))
@@ -48,7 +42,13 @@ def close_handled(gone: NoticeQuerySet) -> int:
     """Close some of them with the name of who was faster; return how many."""
     some = list(gone.values_list("pk", "kind", "item_id")[:AT_ONCE])
     names = {f"{LEDGER_NAMES[kind]}:{item}" for _, kind, item in some if kind in LEDGER_NAMES}
-    last = _last_deeds(names)
+    deeds = AuditEvent.objects.filter(subject__in=names).order_by("subject", "-id")
+    last = {
+        line.subject: reason(
+            "notice.faster", actor=_person(line.actor), action=reason(f"action.{line.action}")
+        )
+        for line in deeds.distinct("subject").only("subject", "actor", "action")
+    }
     by_name: dict[str, list[int]] = {}
     for pk, kind, item in some:
         by_name.setdefault(f"{LEDGER_NAMES.get(kind)}:{item}", []).append(pk)
@@ -58,46 +58,26 @@ def close_handled(gone: NoticeQuerySet) -> int:
     return len(some)
 
 
-def _last_deeds(subjects: set[str]) -> Mapping[str, StoredReason]:
-    lines = AuditEvent.objects.filter(subject__in=subjects).order_by("subject", "-id")
-    return {
-        line.subject: reason(
-            "notice.faster", actor=_person(line.actor), action=reason(f"action.{line.action}")
-        )
-        for line in lines.distinct("subject").only("subject", "actor", "action")
-    }
-
-
 def _person(actor: str) -> str | StoredReason:
     kind, _, name = actor.partition(":")
     return name if kind in {"operator", "agent"} and name else reason(f"actor.{kind}")
-
-
-# ── being handled ─────────────────────────────────────────────────────────
 
 
 def hold(now: datetime) -> None:
     """Somebody put it off, or has it open: wait until then, and look again."""
     due = Notice.objects.due(now).exclude(desk_item=None)
     later = DeskItem.objects.put_off(now).filter(pk=OuterRef("desk_item"))
-    due.filter(Exists(later), reason=NoticeReason.WAITS).update(
-        due_at=Subquery(later.values("later_until")[:1]), why=LATER
-    )
+    until = Subquery(later.values("later_until")[:1])
+    due.filter(Exists(later), reason=NoticeReason.WAITS).update(due_at=until, why=LATER)
     at_it = DeskViewer.objects.filter(
         kind=OuterRef("kind"), item_id=OuterRef("item_id"), until__gt=now
     ).order_by("-until")
     name = Subquery(at_it.values("operator__username")[:1], output_field=CharField())
-    due.filter(Exists(at_it)).update(
-        due_at=Subquery(at_it.values("until")[:1]),
-        why=JSONObject(code=Value("notice.held"), name=name),
-    )
-
-
-# ── on the page ───────────────────────────────────────────────────────────
+    why = JSONObject(code=Value("notice.held"), name=name)
+    due.filter(Exists(at_it)).update(due_at=Subquery(at_it.values("until")[:1]), why=why)
 
 
 def show(now: datetime) -> None:
-    """On the page, telling is showing."""
     due = Notice.objects.due(now).filter(way=Channel.PAGE)
     due.filter(_silenced()).update(state=NoticeState.DROPPED, why=IS_OFF)
     due.update(state=NoticeState.TOLD, told_at=now, is_on_page=True, why="")
@@ -105,9 +85,6 @@ def show(now: datetime) -> None:
 
 def _silenced() -> Q:
     return Q(rule=None) | Q(rule__is_on=False) | Q(operator__is_active=False)
-
-
-# ── many into one ─────────────────────────────────────────────────────────
 
 
 def fold(now: datetime) -> int:
@@ -123,7 +100,11 @@ def _fold_for(rule: NoticeRule, now: datetime) -> bool:
         return False  # a moment ago: what comes now goes with what comes next
     due = Notice.objects.due(now).filter(rule=rule)
     theirs_only(due, rule)
-    _put_off(due, rule, now)
+    # They were due before the quiet hours began, and something came between.
+    at = notice_schedule.free_at(now, hours_of(rule))
+    if at > now:
+        calm = due.filter(is_urgent=False) if rule.urgent_breaks else due
+        calm.update(due_at=at, why=notice_schedule.QUIET)
     if not due.exists():
         return False
     delivery = NoticeDelivery.objects.create(rule=rule, made_at=now, due_at=now)
@@ -137,14 +118,4 @@ def theirs_only(notices: NoticeQuerySet, rule: NoticeRule) -> None:
     """Reach may have shrunk since they were made."""
     if not rule.operator.reach.is_whole:
         seen = notices.within_reach(rule.operator).values("pk")
-        lost = notices.exclude(pk__in=seen)
-        lost.update(state=NoticeState.DROPPED, why=NOT_THEIRS)
-
-
-def _put_off(due: NoticeQuerySet, rule: NoticeRule, now: datetime) -> None:
-    """They were due before the quiet hours began, and something came between."""
-    wishes = hours_of(rule)
-    at = notice_schedule.free_at(now, wishes)
-    if at > now:
-        calm = due.filter(is_urgent=False) if rule.urgent_breaks else due
-        calm.update(due_at=at, why=notice_schedule.QUIET)
+        notices.exclude(pk__in=seen).update(state=NoticeState.DROPPED, why=NOT_THEIRS)

@@ -1,9 +1,7 @@
 """Send one mail and return the outcome. Uses no models."""
 
-from __future__ import annotations
-
 import smtplib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
@@ -30,14 +28,12 @@ class Email:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EmailResult:
-    """What came of a mail or a call. `why` says what went wrong."""
-
     is_taken: bool = False
     is_final: bool = False  # trying again would change nothing
     is_needless: bool = False  # nothing was left to say
     is_server_away: bool = False  # the next mail would fare no better
     why: StoredReason | str = ""
-    wait: timedelta | None = field(default=None)
+    wait: timedelta | None = None
 
 
 def send(letter: Email) -> EmailResult:

@@ -1,7 +1,5 @@
 """Form of a notification rule."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms
@@ -17,14 +15,10 @@ from surfaces.notices.rules import PLAIN
 from surfaces.operators.models.operator import Operator
 from surfaces.web.forms import HANDLE_ATTRS, StyledForm
 
-SWITCH = {"class": "switch"}
 HOURS = [(1, _("hour")), (2, _("2 hours")), (3, _("3 hours")), (4, _("4 hours")),
          (6, _("6 hours")), (8, _("8 hours")), (12, _("12 hours"))]  # fmt: skip
-RISKS = [
-    (Risk.LOW, _("Any risk")),
-    (Risk.SOME, _("Medium or high risk")),
-    (Risk.HIGH, _("High risk")),
-]
+RISKS = [(Risk.LOW, _("Any risk")), (Risk.SOME, _("Medium or high risk")),
+         (Risk.HIGH, _("High risk"))]  # fmt: skip
 BOUNDS = {
     "min_value": _("Enter %(limit_value)s minutes or more."),
     "max_value": _("Enter at most %(limit_value)s minutes; that is a day."),
@@ -32,8 +26,8 @@ BOUNDS = {
 }
 
 
-def _yes(label: Any, help_text: Any = "", *, css: str = "switch") -> forms.BooleanField:
-    widget = forms.CheckboxInput(attrs={"class": css})
+def _yes(label: Any, help_text: Any) -> forms.BooleanField:
+    widget = forms.CheckboxInput(attrs={"class": "switch"})
     return forms.BooleanField(label=label, help_text=help_text, required=False, widget=widget)
 
 
@@ -111,7 +105,6 @@ class RuleForm(StyledForm, forms.Form):
         choices=RISKS,
         coerce=int,
         help_text=_("Applies to desk items. High risk counts as urgent."),
-        widget=forms.Select(attrs={"class": "input"}),
     )
     surfaces = forms.ModelMultipleChoiceField(
         Surface.objects.none(),
@@ -151,15 +144,14 @@ class RuleForm(StyledForm, forms.Form):
 
     def __init__(self, operator: Operator, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
         reach = operator.reach
-        places = Surface.objects.order_by("name")
+        fields["surfaces"].queryset = Surface.objects.order_by("name")
         if reach.accounts is not None:
-            places = places.filter(accounts__in=reach.accounts).distinct()
-        self.fields["surfaces"].queryset = places  # type: ignore[attr-defined]
-        agents = agent_scope().choices(reach)
-        self.fields["agents"].choices = agents  # type: ignore[attr-defined]
-        known = [(kind.name, kind.plural) for kind in kinds().values()]
-        self.fields["kinds"].choices = known  # type: ignore[attr-defined]
+            here = fields["surfaces"].queryset.filter(accounts__in=reach.accounts)
+            fields["surfaces"].queryset = here.distinct()
+        fields["agents"].choices = agent_scope().choices(reach)
+        fields["kinds"].choices = [(kind.name, kind.plural) for kind in kinds().values()]
 
 
 def form_for(operator: Operator, rule: NoticeRule, posted: Any = None) -> RuleForm:

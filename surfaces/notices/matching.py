@@ -3,8 +3,6 @@
 A rule may only narrow what its operator sees, never widen it: reach is asked first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from surfaces.desk.models import Risk
@@ -15,8 +13,6 @@ TROUBLE = "account"  # the desk's kind for accounts that need a person
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoticeEvent:
-    """What happened, as far as it matters for who hears of it."""
-
     account: int | None = None
     surface: int | None = None
     agent: str = ""
@@ -39,7 +35,6 @@ class NoticeFilter:
 
 
 def wants_item(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
-    """Whether a thing that began to wait is told."""
     if not wish.hears_items or thing.desk_item <= wish.from_item:
         return False
     # Who hears of outages hears of a troubled account there, with its end.
@@ -49,7 +44,6 @@ def wants_item(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
 
 
 def fits_item(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
-    """Whether it is within reach and within the rule's own limits."""
     return (
         fits_place(wish, reach, thing)
         and (not wish.kinds or thing.kind in wish.kinds)
@@ -59,10 +53,8 @@ def fits_item(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
 
 
 def fits_place(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
-    """For what concerns an account as a whole."""
-    return reach.allows(thing.account, thing.agent) and (
-        not wish.surfaces or thing.surface in wish.surfaces
-    )
+    is_near = not wish.surfaces or thing.surface in wish.surfaces
+    return is_near and reach.allows(thing.account, thing.agent)
 
 
 def is_urgent(risk: int) -> bool:

@@ -1,7 +1,5 @@
 """Accounts that are not reached for long or refused at all: told once, and once that it is over."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -12,57 +10,41 @@ from surfaces.notices import matching
 from surfaces.notices.matching import NoticeEvent
 from surfaces.notices.models.notice import Notice, NoticeReason, NoticeState
 from surfaces.notices.recipients import Recipient
-from surfaces.text.reasons import StoredReason
 
-TROUBLES = [
-    AccountState.DOWN,
-    AccountState.AUTH_FAILED,
-    AccountState.SUSPENDED,
-]  # what is limited goes on by itself
+# What is limited goes on by itself.
+TROUBLES = [AccountState.DOWN, AccountState.AUTH_FAILED, AccountState.SUSPENDED]
 
 
 def begun(hearers: Sequence[Recipient], now: datetime) -> None:
     listening = [hearer for hearer in hearers if hearer.wish.hears_down]
-    broken = _broken() if listening else []
+    if not listening:
+        return
+    broken = Account.objects.on().filter(state__in=TROUBLES)
     Notice.objects.keep(
-        _notice(hearer, account, NoticeReason.DOWN, now, words=account.state_why)
-        for account in broken
+        _notice(hearer, account, NoticeReason.DOWN, now)
+        for account in broken.defer("sealed_credential", "cursor")
         for hearer in listening
-        if _is_long(account, hearer, now) and _is_theirs(account, hearer)
+        if _concerns(hearer, account, now)
     )
 
 
-def _broken() -> list[Account]:
-    accounts = Account.objects.on().filter(state__in=TROUBLES)
-    return list(accounts.defer("sealed_credential", "cursor"))
-
-
-def _is_long(account: Account, hearer: Recipient, now: datetime) -> bool:
+def _concerns(hearer: Recipient, account: Account, now: datetime) -> bool:
     """Who waits for a person does not get better by itself: that is told at once."""
-    patience = timedelta(minutes=hearer.rule.down_minutes)
-    return account.needs_person or account.state_since <= now - patience
-
-
-def _is_theirs(account: Account, hearer: Recipient) -> bool:
+    is_long = account.state_since <= now - timedelta(minutes=hearer.rule.down_minutes)
     thing = NoticeEvent(account=account.pk, surface=account.surface_id)
-    return matching.fits_place(hearer.wish, hearer.reach, thing)
+    return (account.needs_person or is_long) and matching.fits_place(
+        hearer.wish, hearer.reach, thing
+    )
 
 
-def _notice(
-    hearer: Recipient,
-    account: Account,
-    reason: NoticeReason,
-    now: datetime,
-    *,
-    words: StoredReason | str = "",
-) -> Notice:
+def _notice(hearer: Recipient, account: Account, reason: NoticeReason, now: datetime) -> Notice:
     return hearer.notice(
         reason,
         _name_of(account),
         now=now,
         moment=account.state_since,
         is_urgent=True,
-        words=words,
+        words=account.state_why if reason == NoticeReason.DOWN else "",
         account_id=account.pk,
     )
 
@@ -81,23 +63,18 @@ def over(hearers: Sequence[Recipient], now: datetime) -> None:
     back = []
     for notice in locked.select_related("account__surface"):
         account = notice.account
-        if account is None or (notice.subject == _name_of(account) and _is_on(account)):
+        if account is None:
             continue
-        _close(notice, now)
+        # Nobody waits for what was switched off.
+        is_down = account.is_on and account.surface.is_on and account.state in TROUBLES
+        if notice.subject == _name_of(account) and is_down:
+            continue
+        rows = Notice.objects.filter(pk=notice.pk)
+        rows.update(over_at=now)
+        rows.unread().update(read_at=now)  # that it is back, is news enough
+        due = rows.filter(state=NoticeState.DUE)
+        due.update(state=NoticeState.HANDLED, why="notice.over_early")
         hearer = hearer_of.get(notice.rule_id or 0)
         if hearer and notice.state == NoticeState.TOLD and account.state not in TROUBLES:
             back.append(_notice(hearer, account, NoticeReason.BACK, now))
     Notice.objects.keep(back)
-
-
-def _is_on(account: Account) -> bool:
-    """Nobody waits for what was switched off."""
-    return account.is_on and account.surface.is_on and account.state in TROUBLES
-
-
-def _close(notice: Notice, now: datetime) -> None:
-    rows = Notice.objects.filter(pk=notice.pk)
-    rows.update(over_at=now)
-    rows.unread().update(read_at=now)  # that it is back, is news enough
-    why = "notice.over_early"
-    rows.filter(state=NoticeState.DUE).update(state=NoticeState.HANDLED, why=why)

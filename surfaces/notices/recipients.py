@@ -1,7 +1,5 @@
 """Recipients: live rules with their operators, read once per round."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -38,8 +36,8 @@ class Recipient:
         author: str = "",
         **facts: Any,
     ) -> Notice:
-        """One notice for this hearer, with the hour at which it is told."""
         when = notice_schedule.when(now, self.hours, is_urgent=is_urgent)
+        said = words if isinstance(words, StoredReason) else note(one_line(words, LONGEST_WORDS))
         return Notice(
             operator_id=self.rule.operator_id,
             rule=self.rule,
@@ -48,9 +46,7 @@ class Recipient:
             reason=reason,
             moment=moment,
             is_urgent=is_urgent,
-            words=words
-            if isinstance(words, StoredReason)
-            else note(one_line(words, LONGEST_WORDS)),
+            words=said,
             author=one_line(author, 80),
             made_at=now,
             due_at=when.at,
@@ -61,12 +57,25 @@ class Recipient:
 
 def live() -> list[Recipient]:
     """Three queries, and one or two for each operator with limits."""
-    rules = NoticeRule.objects.live().select_related("operator").prefetch_related("surfaces")
-    return [recipient(rule) for rule in _with_shared_operators(list(rules))]
+    found = NoticeRule.objects.live().select_related("operator").prefetch_related("surfaces")
+    rules = list(found)
+    people = {rule.operator_id: rule.operator for rule in rules}
+    for rule in rules:  # one object for each person, so that their reach is asked for once
+        rule.operator = people[rule.operator_id]
+    return [recipient(rule) for rule in rules]
 
 
 def recipient(rule: NoticeRule) -> Recipient:
-    return Recipient(rule, _wish(rule), hours_of(rule))
+    wish = NoticeFilter(
+        hears_items=rule.hears_items,
+        hears_down=rule.hears_down,
+        kinds=frozenset(rule.kinds),
+        surfaces=frozenset(surface.pk for surface in rule.surfaces.all()),
+        agents=frozenset(rule.agents),
+        min_risk=rule.min_risk,
+        from_item=rule.from_item,
+    )
+    return Recipient(rule, wish, hours_of(rule))
 
 
 def hours_of(rule: NoticeRule) -> DeliveryHours:
@@ -82,23 +91,3 @@ def hours_of(rule: NoticeRule) -> DeliveryHours:
         quiet=QuietHours(rule.quiet_from, rule.quiet_to) if is_quiet else None,  # type: ignore[arg-type]
         urgent_breaks=rule.urgent_breaks,
     )
-
-
-def _wish(rule: NoticeRule) -> NoticeFilter:
-    return NoticeFilter(
-        hears_items=rule.hears_items,
-        hears_down=rule.hears_down,
-        kinds=frozenset(rule.kinds),
-        surfaces=frozenset(surface.pk for surface in rule.surfaces.all()),
-        agents=frozenset(rule.agents),
-        min_risk=rule.min_risk,
-        from_item=rule.from_item,
-    )
-
-
-def _with_shared_operators(rules: list[NoticeRule]) -> list[NoticeRule]:
-    """One object for each person, so that their reach is asked for once."""
-    people = {rule.operator_id: rule.operator for rule in rules}
-    for rule in rules:
-        rule.operator = people[rule.operator_id]
-    return rules

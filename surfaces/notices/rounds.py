@@ -4,9 +4,6 @@ The flow is drawn in `surfaces.notices`. Whoever finds another round at work lea
 to it, and only delivers what is due.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import httpx
@@ -15,11 +12,10 @@ from django.db import connection, transaction
 from surfaces.net import safe_urls
 from surfaces.notices import collect, dispatch, recipients
 from surfaces.notices import delivery as notice_delivery
-from surfaces.notices.delivery import DeliveryResult
+from surfaces.notices.delivery import Clock, DeliveryResult
 from surfaces.notices.models.notice import Notice, NoticeReason
 from surfaces.notices.models.rule import NoticeDelivery
 
-Clock = Callable[[], datetime]
 ONE_AT_A_TIME = 0x5C4EDA2A  # advisory lock
 KEPT = timedelta(days=60)
 
@@ -27,15 +23,12 @@ KEPT = timedelta(days=60)
 def run_round(
     *,
     clock: Clock,
-    until: Callable[[], bool] = lambda: False,
     transport: httpx.BaseTransport | None = None,
     resolve: safe_urls.Resolve = safe_urls.system_resolve,
 ) -> DeliveryResult:
     """Gather, settle, fold, commit; then mail and call."""
     prepare(clock())
-    return notice_delivery.deliver_due(
-        clock=clock, until=until, transport=transport, resolve=resolve
-    )
+    return notice_delivery.deliver_due(clock=clock, transport=transport, resolve=resolve)
 
 
 @transaction.atomic(durable=True)

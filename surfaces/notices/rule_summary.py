@@ -1,7 +1,5 @@
 """Describe a rule in words for the list."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
@@ -12,12 +10,8 @@ from surfaces.desk.models import Risk
 from surfaces.notices.models.rule import Channel, NoticeFrequency, NoticeRule
 
 
-def what(rule: NoticeRule) -> list[str]:
+def what(rule: NoticeRule) -> Iterator[str]:
     """What it hears of, one phrase each."""
-    return [*_heard(rule), *_limits(rule)]
-
-
-def _heard(rule: NoticeRule) -> Iterator[str]:
     if rule.hears_items:
         yield _("new desk items")
     if rule.hears_expiring:
@@ -27,14 +21,10 @@ def _heard(rule: NoticeRule) -> Iterator[str]:
         yield _("down for %(n)d min or credential rejected") % {"n": rule.down_minutes}
     if rule.hears_house:
         yield _("instance alerts")
-
-
-def _limits(rule: NoticeRule) -> Iterator[str]:
     if rule.kinds:
         known = kinds.kinds()
-        yield _("only %(names)s") % {
-            "names": ", ".join(str(known[k].plural).lower() for k in rule.kinds if k in known)
-        }
+        names = ", ".join(str(known[k].plural).lower() for k in rule.kinds if k in known)
+        yield _("only %(names)s") % {"names": names}
     if rule.min_risk:
         yield _("high risk") if rule.min_risk == Risk.HIGH else _("medium or high risk")
     if places := [surface.name for surface in rule.surfaces.all()]:
@@ -43,12 +33,8 @@ def _limits(rule: NoticeRule) -> Iterator[str]:
         yield _("only of %(names)s") % {"names": ", ".join(rule.agents)}
 
 
-def when(rule: NoticeRule) -> list[str]:
+def when(rule: NoticeRule) -> Iterator[str]:
     """When it is told, one phrase each."""
-    return list(_hours(rule))
-
-
-def _hours(rule: NoticeRule) -> Iterator[str]:
     if rule.pace == NoticeFrequency.ONCE or rule.channel == Channel.PAGE:
         yield _("immediately")
     elif rule.pace == NoticeFrequency.DAILY and rule.daily_at:

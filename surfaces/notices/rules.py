@@ -3,8 +3,6 @@
 The secret of a webhook is made here and handed back once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -36,8 +34,6 @@ PLAIN = (
 
 @dataclass(frozen=True, slots=True)
 class SavedRule:
-    """A rule as it was kept, and a secret to be shown once."""
-
     rule: NoticeRule
     new_secret: str = field(default="", repr=False)
 
@@ -52,13 +48,11 @@ def add(operator: Operator, given: Mapping[str, Any], *, now: datetime) -> Saved
     Operator.objects.select_for_update(no_key=True).get(pk=operator.pk)  # one at a time
     if operator.notice_rules.count() >= MOST:
         raise NotAllowed(_lazy("You have %(most)s rules. Delete one first."), most=MOST)
-    rule = NoticeRule(
-        operator=operator,
-        channel=_channel(given["channel"]),
-        from_item=_newest_item(),
-        since=now,
-        **_checked(given),
-    )
+    channel = given["channel"]
+    if channel not in Channel.values:
+        raise BadInput(_lazy("Choose the page, mail or a webhook."))
+    facts = {"from_item": _newest_item(), "since": now, **_checked(given)}
+    rule = NoticeRule(operator=operator, channel=channel, **facts)
     secret = _address(rule, given)
     rule.save(force_insert=True)
     _narrow(rule, operator, given)
@@ -116,22 +110,12 @@ def send_test(rule: NoticeRule, *, now: datetime) -> NoticeDelivery:
 
 @transaction.atomic
 def renew_secret(rule: NoticeRule) -> str:
-    """A new secret in place of the old one."""
     if rule.channel != Channel.WEBHOOK:
         raise NotAllowed(_lazy("Only a webhook has a secret."))
     secret = webhooks.new_secret()
     NoticeRule.objects.filter(pk=rule.pk).update(sealed_secret=crypto.encrypt(secret))
     _record("secret_renewed", rule, rule.operator)
     return webhooks.PREFIX + secret
-
-
-# ── what may be entered ───────────────────────────────────────────────────
-
-
-def _channel(channel: str) -> str:
-    if channel not in Channel.values:
-        raise BadInput(_lazy("Choose the page, mail or a webhook."))
-    return channel
 
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,6 @@ Hours are what a clock on the wall shows. Where a day skips the hour, the first 
 counts; where a day has it twice, the first of the two.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
@@ -30,8 +28,6 @@ class QuietHours:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeliveryHours:
-    """How one rule wants to be told."""
-
     zone: tzinfo
     pace: NoticeFrequency = NoticeFrequency.ONCE
     every_hours: int = 4
@@ -42,14 +38,11 @@ class DeliveryHours:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryTime:
-    """A moment, and why it is not now."""
-
     at: datetime
     why: str = ""
 
 
 def when(now: datetime, hours: DeliveryHours, *, is_urgent: bool) -> DeliveryTime:
-    """When what is noticed now should be told."""
     if is_urgent and hours.urgent_breaks:
         return DeliveryTime(now)
     digest = next_digest(now, hours)

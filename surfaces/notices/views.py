@@ -1,7 +1,5 @@
 """Pages of notifications and notification rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings
@@ -25,25 +23,17 @@ from surfaces.notices.models.rule import Channel, NoticeDelivery, NoticeRule
 from surfaces.web import toasts
 from surfaces.web.pagination import paginate
 from surfaces.web.requests import OperatorRequest, int_param
-from surfaces.web.responses import redirect_back, rule_errors_as_toasts
+from surfaces.web.responses import redirect_back, rule_errors_as_toasts, rule_errors_in_form
 
 LOG = 30  # notices in the log, of all ways
 DELIVERIES = 20  # of one rule, the last ones
-TELL = "surfaces.tasks.notice"
-
-
-# ── what was told ─────────────────────────────────────────────────────────
 
 
 @require_safe
 def notices(request: OperatorRequest) -> HttpResponse:
     mine = Notice.objects.on_page(request.user).within_reach(request.user)
     page = paginate(_whole(mine), request.GET)
-    shown = {
-        "page": page,
-        "rows": _told(page.rows),
-        "unread": mine.unread().count(),
-    }
+    shown = {"page": page, "rows": _told(page.rows), "unread": mine.unread().count()}
     return render(request, "surfaces/notices/list.html", shown)
 
 
@@ -57,19 +47,19 @@ def read_notices(request: OperatorRequest) -> HttpResponse:
     return redirect_back(request, "surfaces:notices")
 
 
-# ── what is wanted ────────────────────────────────────────────────────────
-
-
 @require_safe
 def notice_rules(request: OperatorRequest) -> HttpResponse:
     log = _whole(Notice.objects.filter(operator=request.user).within_reach(request.user))
     page = paginate(log, request.GET, size=LOG)
+    sent = NoticeDelivery.objects.filter(rule__operator=request.user).exclude(state="dropped")
+    newest = sent.select_related("rule").order_by("-id").first()
     shown = {
         "rules": [_described(rule) for rule in rules.of(request.user)],
         "page": page,
         "rows": _told(page.rows),
         "has_mail": settings.MAIL_IS_SET_UP,
-        "failed": _last_failure(request),
+        # A failure that was followed by a success is over.
+        "failed": newest if newest and newest.why else None,
     }
     return render(request, "surfaces/notices/rules.html", shown)
 
@@ -79,17 +69,16 @@ def notice_rules(request: OperatorRequest) -> HttpResponse:
 def add_notice_rule(request: OperatorRequest) -> HttpResponse:
     usual = NoticeRule(operator=request.user, channel=Channel.MAIL, hears_items=True)
     form = form_for(request.user, usual, request.POST or None)
-    if not form.is_bound or not form.is_valid():
-        return _add_page(request, form)
-    try:
-        kept = rules.add(request.user, form.cleaned_data, now=timezone.now())
-    except RuleBroken as error:
-        form.add_error(None, str(error))
-        return _add_page(request, form)
-    if kept.new_secret:
-        return _rule_page(request, kept.rule, secret=kept.new_secret)
-    toasts.show_toast(request, _("Saved. The rule applies to events from now on."))
-    return redirect("surfaces:notice_rules")
+    if form.is_valid():
+        with rule_errors_in_form(form):
+            kept = rules.add(request.user, form.cleaned_data, now=timezone.now())
+            if kept.new_secret:
+                return _rule_page(request, kept.rule, secret=kept.new_secret)
+            toasts.show_toast(request, _("Saved. The rule applies to events from now on."))
+            return redirect("surfaces:notice_rules")
+    shown = {"form": form, "has_mail": settings.MAIL_IS_SET_UP}
+    status = 422 if form.errors else 200
+    return render(request, "surfaces/notices/rule_add.html", shown, status=status)
 
 
 @sensitive_variables("form", "kept")
@@ -99,17 +88,14 @@ def notice_rule(request: OperatorRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _rule_page(request, rule)
     form = form_for(request.user, rule, request.POST)
-    if not form.is_valid():
-        return _rule_page(request, rule, form=form)
-    try:
-        kept = rules.change(rule, form.cleaned_data, now=timezone.now())
-    except RuleBroken as error:
-        form.add_error(None, str(error))
-        return _rule_page(request, _mine(request, pk), form=form)
-    if kept.new_secret:
-        return _rule_page(request, _mine(request, pk), secret=kept.new_secret)
-    toasts.show_toast(request, _("Saved."))
-    return redirect("surfaces:notice_rule", pk)
+    if form.is_valid():
+        with rule_errors_in_form(form):
+            kept = rules.change(rule, form.cleaned_data, now=timezone.now())
+            if kept.new_secret:
+                return _rule_page(request, _mine(request, pk), secret=kept.new_secret)
+            toasts.show_toast(request, _("Saved."))
+            return redirect("surfaces:notice_rule", pk)
+    return _rule_page(request, _mine(request, pk), form=form)
 
 
 @require_POST
@@ -134,7 +120,7 @@ def remove_notice_rule(request: OperatorRequest, pk: int) -> HttpResponse:
 def test_notice_rule(request: OperatorRequest, pk: int) -> HttpResponse:
     with rule_errors_as_toasts(request), transaction.atomic():
         rules.send_test(_mine(request, pk), now=timezone.now())
-        async_task(TELL)
+        async_task("surfaces.tasks.notice")
         toasts.show_toast(request, _("Test sent. See the result under Deliveries."))
     return redirect("surfaces:notice_rule", pk)
 
@@ -151,16 +137,12 @@ def renew_notice_secret(request: OperatorRequest, pk: int) -> HttpResponse:
     return _rule_page(request, rule, secret=secret)
 
 
-# ── what the pages show ───────────────────────────────────────────────────
-
-
 def _mine(request: OperatorRequest, pk: int) -> NoticeRule:
     own = NoticeRule.objects.filter(operator=request.user).prefetch_related("surfaces")
     return get_object_or_404(own.select_related("operator"), pk=pk)
 
 
 def _whole(found: Any) -> Any:
-    """With what a row shows."""
     heavy = ["account__sealed_credential", "account__cursor"]
     return found.select_related("account__surface", "delivery").defer(*heavy)
 
@@ -172,23 +154,10 @@ def _told(found: list[Notice]) -> list[dict[str, Any]]:
 def _described(rule: NoticeRule) -> dict[str, Any]:
     return {
         "rule": rule,
-        "what": rule_summary.what(rule),
-        "when": rule_summary.when(rule),
+        "what": [*rule_summary.what(rule)],
+        "when": [*rule_summary.when(rule)],
         "to": safe_urls.origin_of(rule.url) if rule.url else "",
     }
-
-
-def _last_failure(request: OperatorRequest) -> NoticeDelivery | None:
-    """The newest delivery of each way decides: a failure that was followed by a success is over."""
-    last = NoticeDelivery.objects.filter(rule__operator=request.user).exclude(state="dropped")
-    newest = last.select_related("rule").order_by("-id").first()
-    return newest if newest and newest.why else None
-
-
-def _add_page(request: OperatorRequest, form: RuleForm) -> HttpResponse:
-    shown = {"form": form, "has_mail": settings.MAIL_IS_SET_UP}
-    status = 422 if form.errors else 200
-    return render(request, "surfaces/notices/rule_add.html", shown, status=status)
 
 
 def _rule_page(

@@ -4,8 +4,6 @@ A token is `clq_<prefix>_<secret>`, shown once. The prefix finds the key; of the
 the digest is kept. A revoked key stays revoked.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -13,7 +11,6 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -25,12 +22,12 @@ from surfaces.errors import BadInput, NotAllowed
 from surfaces.operators.models.api_key import ApiKey, KeyScope
 from surfaces.operators.models.operator import Operator
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
-from surfaces.operators.services import agent_choices
+from surfaces.operators.scope import both
+from surfaces.operators.services import LETTERS, agent_choices
 
 PREFIX = 8  # letters
 BYTES = 32  # of the secret
 TOKEN = re.compile(r"clq_([a-z0-9]{8})_([A-Za-z0-9_-]{43})")
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 USED_EVERY = timedelta(minutes=1)  # the last use is written no oftener
 WINDOW = timedelta(minutes=15)
 MOST_FOR_ALL = 30  # tokens that are none, per network, before it waits
@@ -56,12 +53,12 @@ def issue(
     by: str,
     now: datetime,
 ) -> IssuedKey:
-    """Make a key for an operator or an agent."""
     name, slugs = " ".join(name.split()), sorted(set(agents))
     _check(name, operator, agent, scope, slugs)
     if expires_at is not None and not now < expires_at <= now + LONGEST:
         raise BadInput(_lazy("Let it expire in the future, three years from now at the latest."))
-    prefix, secret = _letters(), secrets.token_urlsafe(BYTES)
+    prefix = "".join(secrets.choice(LETTERS) for _ in range(PREFIX))
+    secret = secrets.token_urlsafe(BYTES)
     key = ApiKey.objects.create(
         name=name,
         prefix=prefix,
@@ -76,20 +73,14 @@ def issue(
     )
     key.surfaces.set(surfaces)
     places = sorted(surface.slug for surface in key.surfaces.all())
-    facts: dict[str, Any] = {
-        "name": name,
-        "owner": key.owner,
-        "scope": scope,
-        "surfaces": places,
-        "agents": slugs,
-    }
-    AuditEvent.objects.record("api_key.issued", actor=by, subject=key, **facts)
+    facts = {"name": name, "owner": key.owner, "scope": scope}
+    AuditEvent.objects.record(
+        "api_key.issued", actor=by, subject=key, **facts, surfaces=places, agents=slugs
+    )
     return IssuedKey(key, f"clq_{prefix}_{secret}")
 
 
-def _check(
-    name: str, operator: Operator | None, agent: str, scope: str, agents: Iterable[str]
-) -> None:
+def _check(name: str, operator: Operator | None, agent: str, scope: str, agents: list[str]) -> None:
     if not name or len(name) > 80:
         raise BadInput(_lazy("Give it a name of 1 to 80 characters that says what uses it."))
     if scope not in KeyScope.values:
@@ -97,27 +88,20 @@ def _check(
     if (operator is None) == (not agent):
         raise BadInput(_lazy("A key belongs to one operator or to one agent. Choose one."))
     if operator is not None and not operator.is_active:
-        raise BadInput(
-            _lazy("%(name)s is deactivated, so an API key would not work."),
-            name=operator.name,
-        )
+        inactive = _lazy("%(name)s is deactivated, so an API key would not work.")
+        raise BadInput(inactive, name=operator.name)
     known = {slug for slug, _ in agent_choices()}
     if missing := [slug for slug in [agent, *agents] if slug and slug not in known]:
-        raise BadInput(
-            _lazy("There is no agent %(missing)s. Choose from the list."), missing=missing[0]
-        )
+        unknown = _lazy("There is no agent %(missing)s. Choose from the list.")
+        raise BadInput(unknown, missing=missing[0])
 
 
 @transaction.atomic
 def revoke(key: ApiKey, *, by: str, now: datetime) -> None:
-    """Revoke the key; its next request is refused."""
     if not ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now):
         raise NotAllowed(_lazy("This key was revoked already."))
     key.revoked_at = now
     AuditEvent.objects.record("api_key.revoked", actor=by, subject=key, name=key.name)
-
-
-# ── at the door ───────────────────────────────────────────────────────────
 
 
 def authenticate(token: str, *, now: datetime) -> ApiKey | None:
@@ -129,52 +113,39 @@ def authenticate(token: str, *, now: datetime) -> ApiKey | None:
     is_right = hmac.compare_digest(_digest(secret), key.digest if key else NOBODYS)
     if key is None or not is_right:
         return None
-    _used(key, now)
+    if key.last_used_at is None or key.last_used_at <= now - USED_EVERY:
+        stale = Q(last_used_at=None) | Q(last_used_at__lte=now - USED_EVERY)
+        ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
     return key
 
 
 def limits(key: ApiKey) -> dict[str, list[str] | None]:
     """Surfaces and agents it reaches, its own limits and its owner's together; None is all."""
-    places, agents = _named(key.surfaces.all()), set(key.agents) or None
+    places, agents = _named(key.surfaces.all()), frozenset(key.agents) or None
     owner = key.operator
     if owner is not None and not owner.may_manage:
-        places = _both(places, _named(owner.surfaces.all()))
-        agents = _both(agents, set(owner.agents) or None)
+        places = both(places, _named(owner.surfaces.all()))
+        agents = both(agents, frozenset(owner.agents) or None)
     elif owner is None:
-        agents = _both(agents, {key.agent})
-    return {
-        "surfaces": None if places is None else sorted(places),
-        "agents": None if agents is None else sorted(agents),
-    }
+        agents = both(agents, frozenset({key.agent}))
+    named = {"surfaces": places, "agents": agents}
+    return {kind: None if some is None else sorted(some) for kind, some in named.items()}
 
 
-def _named(places: Iterable[Surface]) -> set[str] | None:
-    return {place.slug for place in places} or None
-
-
-def _both(one: set[str] | None, other: set[str] | None) -> set[str] | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
+def _named(places: Iterable[Surface]) -> frozenset[str] | None:
+    return frozenset(place.slug for place in places) or None
 
 
 def throttle(token: str, *, network: str, now: datetime) -> timedelta | None:
     """Count a token that is none; return how long its network waits if there were too many.
-
     Right tokens are never held up: 256 random bits are not found by trying.
     """
     name, place = token[:12], f"api:{network}"  # apart from the tries at the door for people
-    recent = SignInAttempt.objects.out_of(place).since(now - WINDOW)
+    recent = SignInAttempt.objects.filter(network=place, at__gt=now - WINDOW)
     if recent.count() >= MOST_FOR_ALL:
         return recent.earliest("at").at + WINDOW - now
     SignInAttempt.objects.create(username=name.replace("\0", ""), network=place[:43], at=now)
     return None
-
-
-def _used(key: ApiKey, now: datetime) -> None:
-    stale = Q(last_used_at=None) | Q(last_used_at__lte=now - USED_EVERY)
-    if key.last_used_at is None or key.last_used_at <= now - USED_EVERY:
-        ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
 
 
 def _digest(secret: str) -> str:
@@ -182,7 +153,3 @@ def _digest(secret: str) -> str:
 
 
 NOBODYS = _digest("")
-
-
-def _letters() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(PREFIX))

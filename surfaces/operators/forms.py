@@ -1,7 +1,5 @@
 """Forms of operators, profile, two-factor authentication and API keys."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -28,19 +26,13 @@ class CodeForm(StyledForm, forms.Form):
         max_length=40,
         help_text=_("Six digits. They change every 30 s."),
         widget=forms.TextInput(
-            attrs={
-                **HANDLE_ATTRS,
-                "autocomplete": "one-time-code",
-                "inputmode": "numeric",
-                "class": "input n",
-            }
+            HANDLE_ATTRS
+            | {"autocomplete": "one-time-code", "inputmode": "numeric", "class": "input n"}
         ),
     )
 
 
 class ReauthenticateForm(StyledForm, forms.Form):
-    """The password once more, before something that weakens the door."""
-
     password = forms.CharField(
         label=_("Your password"),
         strip=False,
@@ -104,15 +96,13 @@ class LimitsForm(StyledForm, forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
         places = Surface.objects.order_by("name").values_list("slug", "name")
-        for name, choices in (("surfaces", list(places)), ("agents", agent_choices())):
-            field = self.fields[name]
-            field.choices = choices  # type: ignore[attr-defined]
+        fields["surfaces"].choices = list(places)
+        fields["agents"].choices = agent_choices()
 
 
 class RoleForm(LimitsForm):
-    """What somebody may, and on what."""
-
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, widget=forms.RadioSelect)
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -120,8 +110,6 @@ class RoleForm(LimitsForm):
 
 
 class OperatorForm(RoleForm):
-    """Somebody new."""
-
     username = forms.CharField(
         label=_("Username"),
         max_length=150,
@@ -140,8 +128,6 @@ DAYS = [(30, _("30 days")), (90, _("90 days")), (365, _("1 year")), (0, _("never
 
 
 class ApiKeyForm(LimitsForm):
-    """A key for a program."""
-
     name = forms.CharField(
         label=_("Name"), max_length=80, help_text=_("The client that uses this key.")
     )
@@ -149,10 +135,7 @@ class ApiKeyForm(LimitsForm):
         label=_("Owner"), help_text=_("The key never has more access than its owner.")
     )
     scope = forms.ChoiceField(
-        label=_("Scope"),
-        choices=KeyScope.choices,
-        initial=KeyScope.READ,
-        widget=forms.RadioSelect,
+        label=_("Scope"), choices=KeyScope.choices, initial=KeyScope.READ, widget=forms.RadioSelect
     )
     days = forms.TypedChoiceField(label=_("Expires"), choices=DAYS, coerce=int, initial=90)
 
@@ -168,7 +151,6 @@ class ApiKeyForm(LimitsForm):
         self.fields["owner"].choices = owners  # type: ignore[attr-defined]
 
     def owned(self) -> tuple[Operator | None, str]:
-        """The operator, or the agent's slug."""
         kind, _kind, key = str(self.cleaned_data["owner"]).partition(":")
         if kind == "agent":
             return None, key

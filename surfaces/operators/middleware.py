@@ -1,8 +1,7 @@
 """Activate the time zone and language of the operator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from contextlib import suppress
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -16,8 +15,6 @@ from django_htmx.http import HttpResponseClientRedirect
 from surfaces.settings import instance
 
 Respond = Callable[[HttpRequest], HttpResponse]
-
-
 STAYS_OPEN = {"surfaces:password", "surfaces:sign_out", "surfaces:sign_in", "surfaces:healthz"}
 
 
@@ -37,28 +34,21 @@ def require_password_change(respond: Respond) -> Respond:
 
 
 def _stays_open(path: str) -> bool:
-    try:
+    with suppress(Resolver404):
         return resolve(path).view_name in STAYS_OPEN
-    except Resolver404:
-        return False
+    return False
 
 
 def activate_time_zone(respond: Respond) -> Respond:
-    """Activate the operator's time zone for this one request."""
-
     def middleware(request: HttpRequest) -> HttpResponse:
         user = request.user
-        if not user.is_authenticated:
-            return respond(request)
-        with timezone.override(user.zone):
+        with timezone.override(user.zone if user.is_authenticated else None):
             return respond(request)
 
     return middleware
 
 
 def activate_language(respond: Respond) -> Respond:
-    """Activate the language somebody chose, or else the one the browser asks for."""
-
     def middleware(request: HttpRequest) -> HttpResponse:
         language = language_of(request)
         with translation.override(language):
@@ -74,15 +64,11 @@ def activate_language(respond: Respond) -> Respond:
 def language_of(request: HttpRequest) -> str:
     """What the operator set; else the browser's first that we know; else the house's."""
     user = request.user
-    chosen = user.language if user.is_authenticated else ""
-    return chosen or _asked(request.headers.get("Accept-Language", ""))
-
-
-def _asked(header: str) -> str:
-    """The house's stands in for languages we do not know. A program asks for none: English."""
+    if user.is_authenticated and user.language:
+        return user.language
+    header = request.headers.get("Accept-Language", "")
     for code, _ in parse_accept_lang_header(header):
-        try:
+        with suppress(LookupError):
             return translation.get_supported_language_variant(code)
-        except LookupError:
-            continue
+    # A program asks for no language: English.
     return instance.current().language if header else settings.LANGUAGE_CODE

@@ -1,7 +1,5 @@
 """View decorators for roles. Every role may read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -20,12 +18,10 @@ MANAGES = _lazy("Only administrators connect accounts and change settings. Ask o
 
 
 def moderator_required(view: View[R, P]) -> View[R, P]:
-    """Require a moderator or administrator."""
     return _guarded(view, lambda user: bool(user.may_decide), DECIDES)
 
 
 def admin_required(view: View[R, P]) -> View[R, P]:
-    """Require an administrator."""
     return _guarded(view, lambda user: bool(user.may_manage), MANAGES)
 
 

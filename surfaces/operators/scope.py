@@ -23,10 +23,8 @@ class Scope:
         return self.accounts is None and self.agents is None
 
     def __and__(self, other: Scope) -> Scope:
-        """Only what both reach."""
-        return Scope(
-            accounts=_both(self.accounts, other.accounts), agents=_both(self.agents, other.agents)
-        )
+        accounts, agents = both(self.accounts, other.accounts), both(self.agents, other.agents)
+        return Scope(accounts=accounts, agents=agents)
 
     def narrow(self, rows: Rows, *, account: str = "account", agent: str = "agent") -> Rows:
         """Only the rows within reach. "" for a name: rows of this kind have no such column."""
@@ -42,7 +40,8 @@ class Scope:
         return is_here and (self.agents is None or not agent or agent in self.agents)
 
 
-def _both(one: frozenset[Kind] | None, other: frozenset[Kind] | None) -> frozenset[Kind] | None:
+def both(one: frozenset[Kind] | None, other: frozenset[Kind] | None) -> frozenset[Kind] | None:
+    """What two limits have in common; None is no limit."""
     if one is None or other is None:
         return other if one is None else one
     return one & other

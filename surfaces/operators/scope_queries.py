@@ -1,7 +1,5 @@
 """What a limited reach allows beyond single rows: pausing, and which pauses are told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db.models import Q
@@ -14,7 +12,6 @@ from surfaces.operators.scope import Scope
 
 
 def accounts_of(agents: Iterable[str]) -> frozenset[int]:
-    """Through which accounts these agents may speak; the floor above knows."""
     return frozenset(agent_scope().accounts_of(agents))
 
 
@@ -32,23 +29,20 @@ def sees_agent(reach: Scope, slug: str) -> bool:
 
 def visible_events(events: AuditQuerySet, who: Operator) -> AuditQuerySet:
     """Those about rows within the limits of `who`, and by or about `who`. One query at most.
-
     An event with an agent and no account is about the agent itself.
     """
     accounts = who.accounts_seen
     if accounts is None or who.reach.is_whole:
         return events
     named = {f"surface:{key}" for each in accounts for key in (each.surface_id, each.surface.slug)}
+    slugs = who.reach.agents
+    theirs = Q() if slugs is None else Q(agent__in=["", *sorted(slugs)])
     return events.filter(
-        Q(account__in=[account.pk for account in accounts]) & _of_agents(who.reach.agents)
+        Q(account__in=[account.pk for account in accounts]) & theirs
         | Q(account=None, agent__in=sorted(agents_within(who.reach) or ()))
         | Q(subject__in=[*sorted(named), name_of(who)])
         | Q(actor=who.actor)
     )
-
-
-def _of_agents(slugs: frozenset[str] | None) -> Q:
-    return Q() if slugs is None else Q(agent__in=["", *sorted(slugs)])
 
 
 def surfaces_within(reach: Scope) -> frozenset[int] | None:

@@ -4,8 +4,6 @@ The last administrator can neither be locked out nor made less: each act holds t
 all of them, so two administrators cannot shut each other out in the same moment.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,12 +23,13 @@ from surfaces.operators import two_factor
 from surfaces.operators.models.operator import Operator, Role
 from surfaces.settings import services
 from surfaces.settings.changes import Values
-from surfaces.settings.services import SavedChange, SettingsSpec, register
+from surfaces.settings.services import SavedChange, SettingsSpec
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that looks like something else
 GROUPS, SIZE = 4, 5  # 20 letters of 31: 99 bits
 MANAGES = Q(is_superuser=True) | Q(role=Role.ADMIN)
 LIMITS = ("role", "surfaces", "agents")
+Marks = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,6 @@ def add(
     agents: Iterable[str] = (),
     by: Operator,
 ) -> NewCredentials:
-    """Make an operator with a password to hand over."""
     _guard(by)
     given = _checked({"role": role, "surfaces": surfaces, "agents": agents})
     first, _, last = " ".join(name.split()).partition(" ")
@@ -81,23 +79,18 @@ def add(
 
 def _check_name(operator: Operator) -> None:
     if Operator.objects.filter(username__iexact=operator.username).exists():
-        raise BadInput(
-            _lazy("There is an operator %(username)s already. Choose another name."),
-            username=operator.username,
-        )
+        taken = _lazy("There is an operator %(username)s already. Choose another name.")
+        raise BadInput(taken, username=operator.username)
     try:
         operator.full_clean()
     except ValidationError as error:
         raise BadInput(" ".join(error.messages)) from error
 
 
-# ── what they may ─────────────────────────────────────────────────────────
-
-
-@register(Operator)
 class OperatorSpec(SettingsSpec[Operator]):
     """Role and limits. `change` and `undo` of this module hold the rows of administrators."""
 
+    model = Operator
     action = "operator.changed"
     fields = LIMITS
 
@@ -121,12 +114,7 @@ class OperatorSpec(SettingsSpec[Operator]):
 
 @transaction.atomic
 def change(
-    operator: Operator,
-    values: Values,
-    *,
-    by: Operator,
-    now: datetime,
-    seen: Mapping[str, str] | None = None,
+    operator: Operator, values: Values, *, by: Operator, now: datetime, seen: Marks | None = None
 ) -> SavedChange:
     """Change role and limits. `seen`: marks of what the person had before them."""
     row = _guard(by, operator)
@@ -174,12 +162,8 @@ def _set_limits(operator: Operator, values: Mapping[str, Any]) -> None:
         operator.save(update_fields=["agents"])
 
 
-# ── in and out ────────────────────────────────────────────────────────────
-
-
 @transaction.atomic
 def deactivate(operator: Operator, *, by: Operator) -> None:
-    """Deactivate an operator and end all sessions."""
     row = _guard(by, operator)
     if row.pk == by.pk:
         raise NotAllowed(_lazy("You cannot lock yourself out. Another administrator can."))
@@ -188,7 +172,7 @@ def deactivate(operator: Operator, *, by: Operator) -> None:
     if row.may_manage:
         _not_the_last(row)
     Operator.objects.filter(pk=row.pk).update(is_active=False)
-    _record("operator.deactivated", row, by)
+    AuditEvent.objects.record("operator.deactivated", actor=by.actor, subject=row)
 
 
 @transaction.atomic
@@ -197,7 +181,7 @@ def reactivate(operator: Operator, *, by: Operator) -> None:
     if row.is_active:
         raise NotAllowed(_lazy("%(name)s is already active."), name=row.name)
     Operator.objects.filter(pk=row.pk).update(is_active=True)
-    _record("operator.reactivated", row, by)
+    AuditEvent.objects.record("operator.reactivated", actor=by.actor, subject=row)
 
 
 @transaction.atomic
@@ -205,7 +189,7 @@ def sign_out_everywhere(operator: Operator, *, by: Operator) -> None:
     """End every session of somebody; password and second factor stay."""
     row = _guard(by, operator)
     Operator.objects.filter(pk=row.pk).update(sign_outs=F("sign_outs") + 1)
-    _record("operator.signed_out", row, by)
+    AuditEvent.objects.record("operator.signed_out", actor=by.actor, subject=row)
 
 
 @transaction.atomic
@@ -213,14 +197,13 @@ def reset_password(operator: Operator, *, by: Operator) -> NewCredentials:
     """Put a password to hand over in place of the old one, which ends every session."""
     row = _guard(by, operator)
     if row.pk == by.pk:
-        raise NotAllowed(
-            _lazy("Change your own password on your own page; it asks for the old one.")
-        )
+        own = _lazy("Change your own password on your own page; it asks for the old one.")
+        raise NotAllowed(own)
     password = one_time_password()
     row.set_password(password)
     row.owes_password = True
     row.save(update_fields=["password", "owes_password"])
-    _record("operator.password_reset", row, by)
+    AuditEvent.objects.record("operator.password_reset", actor=by.actor, subject=row)
     return NewCredentials(row, password)
 
 
@@ -250,11 +233,5 @@ def _guard(by: Operator, operator: Operator | None = None) -> Operator:
 def _not_the_last(row: Operator) -> None:
     others = Operator.objects.filter(MANAGES, is_active=True).exclude(pk=row.pk)
     if row.is_active and not others.exists():
-        raise NotAllowed(
-            _lazy("%(name)s is the last administrator who can sign in. Add another one first."),
-            name=row.name,
-        )
-
-
-def _record(action: str, row: Operator, by: Operator) -> None:
-    AuditEvent.objects.record(action, actor=by.actor, subject=row)
+        last = _lazy("%(name)s is the last administrator who can sign in. Add another one first.")
+        raise NotAllowed(last, name=row.name)

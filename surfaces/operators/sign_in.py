@@ -1,13 +1,10 @@
 """Sign-in with throttling.
 
 An attempt is stored before the password is checked and deleted when it was right, so that
-concurrent attempts are all counted. After too many failures, sign-in is blocked for a while.
-
-With two-factor authentication, the password alone does not sign in: the session only stores
-who and when, for five minutes.
+concurrent attempts are all counted. After too many failures, sign-in is blocked for a while. With
+two-factor authentication, the password alone does not sign in: the session only stores who and
+when, for five minutes.
 """
-
-from __future__ import annotations
 
 import ipaddress
 from collections.abc import MutableMapping
@@ -16,6 +13,7 @@ from math import ceil
 from typing import Any
 
 from django.contrib.auth import authenticate
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
@@ -27,7 +25,6 @@ from surfaces.errors import BadInput, NotAllowed
 from surfaces.operators import two_factor
 from surfaces.operators.models.operator import Operator
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
-from surfaces.operators.models.sign_in_attempt import SignInAttemptQuerySet as SignInAttempts
 from surfaces.text.reasons import FORMATS, StoredReason, reason
 
 WINDOW = timedelta(minutes=15)
@@ -37,44 +34,41 @@ HALF_WAY = timedelta(minutes=5)  # between the password and the code
 HALF = "half_signed_in"
 
 Session = MutableMapping[str, Any]
+Attempts = QuerySet[SignInAttempt]
 
 
 def sign_in(
     request: HttpRequest, *, username: str, password: str, address: str, now: datetime
 ) -> Operator:
     """Return who this is. `BadInput`: wrong; `NotAllowed`: wrong too often, wait.
-
     With a second factor, the failures before stay counted: the code is still to come.
     """
-    name, network = username.strip().lower()[:150], network_of(address)
-    attempt, ours = _begun(name, network, now)
+    attempt, ours = _begun(username.strip().lower()[:150], address, now)
     user = authenticate(request, username=username.strip(), password=password)
     if isinstance(user, Operator):
         (attempt if user.has_two_factor else ours).delete()
         return user
-    if Operator.objects.filter(username=name).exists():
-        _failed(name, network)
+    if Operator.objects.filter(username=attempt.username).exists():
+        _failed(attempt)
     raise BadInput(_lazy("Name or password is wrong. %(left)s"), left=_left(ours))
 
 
 def check_code(operator: Operator, code: str, *, address: str, now: datetime) -> None:
     """Take the code of somebody half signed in; wrong ones count as wrong passwords do."""
-    name, network = operator.username.lower(), network_of(address)
-    _, ours = _begun(name, network, now)
+    attempt, ours = _begun(operator.username.lower(), address, now)
     try:
         two_factor.verify_code(operator, code, now=now)
     except BadInput as error:
-        _failed(name, network, why=reason("operator.wrong_code"))
+        _failed(attempt, why=reason("operator.wrong_code"))
         raise BadInput(FORMATS["sentences"]([str(error), _left(ours)])) from error
     ours.delete()
 
 
 def check_password(operator: Operator, password: str, *, address: str, now: datetime) -> None:
     """Ask who is signed in for the password again, with the same tries as at the door."""
-    name, network = operator.username.lower(), network_of(address)
-    _, ours = _begun(name, network, now)
+    attempt, ours = _begun(operator.username.lower(), address, now)
     if not operator.check_password(password):
-        _failed(name, network)
+        _failed(attempt)
         raise BadInput(_lazy("The password is wrong. %(left)s"), left=_left(ours))
     ours.delete()
 
@@ -84,9 +78,6 @@ def change_password(operator: Operator, password: str) -> None:
     operator.has_first_password = operator.owes_password = False
     operator.save(update_fields=["password", "has_first_password", "owes_password"])
     AuditEvent.objects.record("operator.changed_password", actor=operator.actor, subject=operator)
-
-
-# ── between the password and the code ─────────────────────────────────────
 
 
 def remember_pending(session: Session, operator: Operator, *, then: str, now: datetime) -> None:
@@ -102,37 +93,34 @@ def pending_second_factor(session: Session, *, now: datetime) -> tuple[Operator,
         session.pop(HALF, None)
         return None
     operator = Operator.objects.filter(pk=kept["pk"], is_active=True).first()
-    if operator is None or not constant_time_compare(
-        kept["mark"], operator.get_session_auth_hash()
-    ):
-        session.pop(HALF, None)
-        return None
-    return operator, str(kept["then"])
+    if operator and constant_time_compare(kept["mark"], operator.get_session_auth_hash()):
+        return operator, str(kept["then"])
+    session.pop(HALF, None)
+    return None
 
 
 def forget_pending(session: Session) -> None:
     session.pop(HALF, None)
 
 
-# ── counting ──────────────────────────────────────────────────────────────
-
-
-def _begun(name: str, network: str, now: datetime) -> tuple[SignInAttempt, SignInAttempts]:
+def _begun(name: str, address: str, now: datetime) -> tuple[SignInAttempt, Attempts]:
     """Write the try down, and return it with all of that name from there; or say wait."""
+    network = network_of(address)
     attempt = SignInAttempt.objects.create(username=name, network=network, at=now)
-    recent = SignInAttempt.objects.out_of(network).since(now - WINDOW)
-    ours = recent.as_whom(name)
+    recent = SignInAttempt.objects.filter(network=network, at__gt=now - WINDOW)
+    ours = recent.filter(username=name)
     for tries, most in ((ours, MOST_FOR_ONE), (recent, MOST_FOR_ALL)):
         if tries.count() > most:
             attempt.delete()  # asking while locked out does not make it longer
-            raise NotAllowed(_wait(tries.earliest("at").at, now))
+            minutes = ceil((tries.earliest("at").at + WINDOW - now).total_seconds() / 60)
+            words = _("Too many wrong passwords. Wait %(minutes)s min, then try again.")
+            raise NotAllowed(words % {"minutes": max(1, minutes)})
     return attempt, ours
 
 
-def _failed(name: str, network: str, why: str | StoredReason = "") -> None:
-    AuditEvent.objects.record(
-        "operator.sign_in_failed", actor=network, subject=f"name:{name}", why=why
-    )
+def _failed(attempt: SignInAttempt, why: str | StoredReason = "") -> None:
+    action, name = "operator.sign_in_failed", f"name:{attempt.username}"
+    AuditEvent.objects.record(action, actor=attempt.network, subject=name, why=why)
 
 
 def network_of(address: str) -> str:
@@ -148,19 +136,12 @@ def network_of(address: str) -> str:
     return str(parsed)
 
 
-def _left(ours: SignInAttempts) -> str:
+def _left(ours: Attempts) -> str:
     left = MOST_FOR_ONE - ours.count()
-    if left > 0:
-        return ngettext(
-            "%(left)s attempt left, then a 15 min wait.",
-            "%(left)s attempts left, then a 15 min wait.",
-            left,
-        ) % {"left": left}
-    return _("No attempts left for 15 min.")
-
-
-def _wait(first: datetime, now: datetime) -> str:
-    minutes = max(1, ceil((first + WINDOW - now).total_seconds() / 60))
-    return _("Too many wrong passwords. Wait %(minutes)s min, then try again.") % {
-        "minutes": minutes
-    }
+    if left <= 0:
+        return _("No attempts left for 15 min.")
+    return ngettext(
+        "%(left)s attempt left, then a 15 min wait.",
+        "%(left)s attempts left, then a 15 min wait.",
+        left,
+    ) % {"left": left}

@@ -3,13 +3,10 @@
 A code is taken once. The secret is kept encrypted, recovery codes as digests.
 """
 
-from __future__ import annotations
-
 import base64
 import hmac
 import secrets
 from datetime import datetime
-from typing import Any
 
 import pyotp
 import segno
@@ -35,7 +32,6 @@ def new_secret() -> str:
 
 
 def provisioning_uri(operator: Operator, secret: str) -> str:
-    """What an app reads from the picture."""
     return pyotp.TOTP(secret).provisioning_uri(name=operator.username, issuer_name=ISSUER)
 
 
@@ -54,9 +50,8 @@ def switch_on(operator: Operator, secret: str, code: str, *, now: datetime) -> l
         raise NotAllowed(_lazy("The second factor is on already. Switch it off to begin anew."))
     step = _step_of(secret, code, now)
     if step is None:
-        raise BadInput(
-            _lazy("%(wrong)s If it is right, look at the clock of your phone."), wrong=WRONG
-        )
+        hint = _lazy("%(wrong)s If it is right, look at the clock of your phone.")
+        raise BadInput(hint, wrong=WRONG)
     _write(
         operator,
         sealed_totp=crypto.encrypt(secret),
@@ -65,7 +60,7 @@ def switch_on(operator: Operator, secret: str, code: str, *, now: datetime) -> l
         sign_outs=row.sign_outs + 1,  # browsers that came in without a code go out
     )
     codes = _fresh_codes(operator)
-    _record("operator.two_factor_on", operator, by=operator.actor)
+    AuditEvent.objects.record("operator.two_factor_on", actor=operator.actor, subject=operator)
     return codes
 
 
@@ -75,16 +70,16 @@ def switch_off(operator: Operator, *, by: str) -> None:
         raise NotAllowed(_lazy("The second factor is off already."))
     _write(operator, sealed_totp=b"", totp_since=None, totp_step=0)
     RecoveryCode.objects.filter(operator=operator).delete()
-    _record("operator.two_factor_off", operator, by=by)
+    AuditEvent.objects.record("operator.two_factor_off", actor=by, subject=operator)
 
 
 @transaction.atomic
 def renew_codes(operator: Operator) -> list[str]:
-    """Make ten new recovery codes; the old ones open nothing any more."""
     if not _locked(operator).has_two_factor:
         raise NotAllowed(_lazy("The second factor is off, so there is nothing to recover."))
     codes = _fresh_codes(operator)
-    _record("operator.recovery_codes_renewed", operator, by=operator.actor)
+    action = "operator.recovery_codes_renewed"
+    AuditEvent.objects.record(action, actor=operator.actor, subject=operator)
     return codes
 
 
@@ -112,8 +107,8 @@ def _take_recovery(operator: Operator, code: str, now: datetime) -> None:
     rows = RecoveryCode.objects.filter(operator=operator, digest=digest_of(code), used_at=None)
     if not rows.update(used_at=now):
         raise BadInput(WRONG)
-    left = codes_left(operator)
-    _record("operator.used_recovery_code", operator, by=operator.actor, left=left)
+    action, left = "operator.used_recovery_code", codes_left(operator)
+    AuditEvent.objects.record(action, actor=operator.actor, subject=operator, left=left)
 
 
 def _step_of(secret: str, code: str, now: datetime) -> int | None:
@@ -129,26 +124,22 @@ def _secret(row: Operator) -> str:
     try:
         return crypto.decrypt(row.sealed_totp)
     except crypto.InvalidToken as error:
-        raise NotAllowed(
-            _lazy(
-                "The second factor cannot be read with the keys we have. Use a recovery code, "
-                "or ask an administrator to switch it off."
-            )
-        ) from error
+        words = _lazy(
+            "The second factor cannot be read with the keys we have. Use a recovery code, "
+            "or ask an administrator to switch it off."
+        )
+        raise NotAllowed(words) from error
 
 
 def _fresh_codes(operator: Operator) -> list[str]:
     RecoveryCode.objects.filter(operator=operator).delete()
-    codes = [_recovery_code() for _ in range(CODES)]
+    codes = []
+    for _ in range(CODES):  # sixteen letters and figures in groups, e.g. mfra-ggzd-fmzt-qn3x
+        plain = base64.b32encode(secrets.token_bytes(BYTES)).decode().lower()
+        codes.append("-".join(plain[at : at + 4] for at in range(0, len(plain), 4)))
     rows = [RecoveryCode(operator=operator, digest=digest_of(code)) for code in codes]
     RecoveryCode.objects.bulk_create(rows)
     return codes
-
-
-def _recovery_code() -> str:
-    """Sixteen letters and figures in groups, e.g. mfra-ggzd-fmzt-qn3x."""
-    plain = base64.b32encode(secrets.token_bytes(BYTES)).decode().lower()
-    return "-".join(plain[at : at + 4] for at in range(0, len(plain), 4))
 
 
 def _locked(operator: Operator) -> Operator:
@@ -159,7 +150,3 @@ def _write(operator: Operator, **facts: object) -> None:
     Operator.objects.filter(pk=operator.pk).update(**facts)
     for name, value in facts.items():
         setattr(operator, name, value)
-
-
-def _record(action: str, operator: Operator, *, by: str, **facts: Any) -> None:
-    AuditEvent.objects.record(action, actor=by, subject=operator, **facts)

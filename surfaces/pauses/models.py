@@ -1,7 +1,5 @@
 """Pause: forbids sending for everything, a surface, an account or an agent."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from django.db import models

@@ -1,7 +1,5 @@
 """Which pauses an operator with limits may see and set."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from django.utils.translation import gettext_lazy as _lazy
@@ -14,8 +12,6 @@ from surfaces.pauses.models import Pause, PauseScope
 ALL = _lazy(
     "Your view is limited, so you may pause what is within it, not everything. Ask a moderator."
 )
-
-
 PARTLY = _lazy("Part of %(subject)s is outside your limits. Pause single accounts of it instead.")
 
 
@@ -49,8 +45,7 @@ def pauses_within(
 ) -> list[Pause]:
     """Those that hold up something within reach.
 
-    `accounts` gives the ones within, with their surfaces; asked only where something narrower
-    than everything is paused. One query where an agent is and only surfaces are limited.
+    `accounts` gives the ones within, with their surfaces; asked only if less than all is paused.
     """
     if reach.accounts is None or all(pause.scope == PauseScope.ALL for pause in pauses):
         return list(pauses)

@@ -1,9 +1,4 @@
-"""Pause and resume sending.
-
-A pause is a row. Delivery checks it in the statement that marks a delivery as begun.
-"""
-
-from __future__ import annotations
+"""Pause and resume sending. Delivery checks for a pause in the statement that begins one."""
 
 from datetime import datetime
 
@@ -27,9 +22,9 @@ def pause(
         with transaction.atomic():
             row = Pause.objects.create(scope=scope, subject=subject, why=why, by=by, since=now)
             _record("sending.paused", scope, subject, by=by, why=why)
+            return row
     except IntegrityError:
         return Pause.objects.live().get(scope=scope, subject=subject)
-    return row
 
 
 @transaction.atomic
@@ -62,29 +57,23 @@ def live() -> list[Pause]:
 
 def reasons(account: Account, agent: str = "") -> list[Pause]:
     """All pauses that apply to `agent` and `account`."""
-    found = Pause.objects.over(surface=account.surface.slug, account=account.name, agent=agent)
-    return list(found)
+    surface = account.surface.slug
+    return list(Pause.objects.over(surface=surface, account=account.name, agent=agent))
 
 
 def _checked(scope: str, subject: str) -> tuple[PauseScope, str]:
     if scope not in PauseScope.values:
-        raise BadInput(
-            _lazy("Pause all, a surface, an account or an agent; %(scope)s is none of them."),
-            scope=repr(scope),
-        )
+        message = _lazy("Pause all, a surface, an account or an agent; %(scope)s is none of them.")
+        raise BadInput(message, scope=repr(scope))
     scope = PauseScope(scope)
     if scope == PauseScope.ALL:
         return scope, ""
     if not subject:
         raise BadInput(_lazy("Say which %(value)s is meant."), value=scope.label)
     if scope == PauseScope.SURFACE and not Surface.objects.filter(slug=subject).exists():
-        raise BadInput(
-            _lazy("There is no surface %(subject)s. See the Surfaces page for the names."),
-            subject=subject,
-        )
+        message = _lazy("There is no surface %(subject)s. See the Surfaces page for the names.")
+        raise BadInput(message, subject=subject)
     if scope == PauseScope.ACCOUNT and not Account.objects.filter(name=subject).exists():
-        raise BadInput(
-            _lazy("There is no account %(subject)s. See the Surfaces page for the names."),
-            subject=subject,
-        )
+        message = _lazy("There is no account %(subject)s. See the Surfaces page for the names.")
+        raise BadInput(message, subject=subject)
     return scope, subject[:120]

@@ -1,7 +1,5 @@
 """Pause and resume, from any page."""
 
-from __future__ import annotations
-
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.urls import reverse
@@ -27,17 +25,11 @@ def pause(request: OperatorRequest) -> HttpResponse:
     typed = " ".join(request.POST.get("why", "").split())[:400]
     why = note(typed) or reason("pause.no_reason")
     with rule_errors_as_toasts(request):
-        row = pause_services.pause(
-            scope, subject, why=why, by=request.user.actor, now=timezone.now()
-        )
-        words = _("%(named)s: sending paused. Drafts are queued.")
-        toasts.show_toast(
-            request,
-            words % {"named": _named(scope, subject)},
-            undo=reverse("surfaces:resume"),
-            scope=row.scope,
-            subject=row.subject,
-        )
+        by, now = request.user.actor, timezone.now()
+        row = pause_services.pause(scope, subject, why=why, by=by, now=now)
+        words = _("%(named)s: sending paused. Drafts are queued.") % {"named": _named(subject)}
+        undo = reverse("surfaces:resume")
+        toasts.show_toast(request, words, undo=undo, scope=row.scope, subject=row.subject)
     return redirect_back(request, "surfaces:home")
 
 
@@ -47,17 +39,18 @@ def resume(request: OperatorRequest) -> HttpResponse:
     scope, subject = _within(request)
     with rule_errors_as_toasts(request):
         pause_services.resume(scope, subject, by=request.user.actor, now=timezone.now())
-        toasts.show_toast(
-            request,
-            _("%(named)s: sending resumed. Queued drafts will be sent.")
-            % {"named": _named(scope, subject)},
-        )
+        words = _("%(named)s: sending resumed. Queued drafts will be sent.")
+        toasts.show_toast(request, words % {"named": _named(subject)})
     return redirect_back(request, "surfaces:home")
 
 
 def _within(request: OperatorRequest) -> tuple[str, str]:
     """What is meant, if that is within reach: a name outside is nobody's."""
-    (scope, subject), reach = _meant(request), request.user.reach
+    reach, given = request.user.reach, request.POST
+    scope, subject = given.get("scope", ""), given.get("subject", "")
+    if what := given.get("what", ""):  # both in one: "surface:moltbook"
+        scope, _colon, subject = what.partition(":")
+    scope, subject = scope[:LONGEST], subject[:LONGEST]
     if not pause_scope.may_see(reach, scope, subject):
         raise Http404
     if why := pause_scope.refusal(reach, scope, subject):
@@ -65,13 +58,5 @@ def _within(request: OperatorRequest) -> tuple[str, str]:
     return scope, subject
 
 
-def _meant(request: OperatorRequest) -> tuple[str, str]:
-    """`scope` and `subject`, or both in one as `what`: "surface:moltbook"."""
-    if what := request.POST.get("what", ""):
-        scope, _colon, subject = what.partition(":")
-        return scope[:LONGEST], subject[:LONGEST]
-    return request.POST.get("scope", "")[:LONGEST], request.POST.get("subject", "")[:LONGEST]
-
-
-def _named(scope: str, subject: str) -> str:
+def _named(subject: str) -> str:
     return subject or _("Everything")

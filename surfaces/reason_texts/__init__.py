@@ -3,8 +3,6 @@
 Importing this registers them; `surfaces.models` does, so they are there with the first row.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.utils import timezone

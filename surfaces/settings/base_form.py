@@ -99,8 +99,6 @@ class SettingsForm(StyledForm, forms.Form):
         for name, field in self.fields.items():
             field.widget.attrs["aria-describedby"] = f"help-{name} bounds-{name} error-{name}"
 
-    # ── one setting ───────────────────────────────────────────────────────
-
     def form_field(self, setting: SettingField) -> forms.Field:
         return form_field(self.spec.column(setting.name), setting.unit)
 
@@ -149,8 +147,6 @@ class SettingsForm(StyledForm, forms.Form):
             return f"{int(text):,}"
         return one_line(text, MAX_TEXT) or _("nothing")
 
-    # ── the page ──────────────────────────────────────────────────────────
-
     @cached_property
     def history(self) -> History:
         return History(self)
@@ -162,22 +158,16 @@ class SettingsForm(StyledForm, forms.Form):
     @property
     def parts(self) -> list[tuple[Section, HistoryEntry | None, list[BoundSetting]]]:
         """Each section with its last change."""
-        return [
-            (part, self.history.last(*by_name([part])), self.rows(part)) for part in self.sections
-        ]
+        last = self.history.last
+        return [(part, last(*by_name([part])), self.rows(part)) for part in self.sections]
 
     @property
     def refused(self) -> list[BoundSetting]:
         return [row for row in self.rows() if row.field.errors]
 
-    # ── what was there when it was opened ─────────────────────────────────
-
     @property
     def seen(self) -> str:
-        """For the hidden field: a mark of each value as the person saw it.
-
-        A refused form comes back with what was typed over older values, so it keeps its marks.
-        """
+        """A mark of each value as the person saw it. A refused form keeps those it came with."""
         return dump_marks(self.seen_marks() if self.is_bound else marks_of(self.values))
 
     def seen_marks(self) -> dict[str, str]:

@@ -4,8 +4,6 @@ An audit event keeps a change as {name: [before, after]}. A form carries a mark 
 showed, so a save can tell what the person changed from what somebody else changed meanwhile.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
@@ -33,9 +31,6 @@ def to_text(value: Any) -> str:
 def to_json(value: Any) -> Any:
     """A value as an audit event keeps it. A column's `clean` reads it back."""
     return to_text(value) if isinstance(value, Decimal | time) else value
-
-
-# ── what a person saw ─────────────────────────────────────────────────────
 
 
 def mark_of(value: Any) -> str:
@@ -73,9 +68,6 @@ def merge(
         if name in marks and mark_of(current.get(name)) not in {marks[name], mark_of(value)}
     ]
     return changed, conflicts
-
-
-# ── what an audit event says ──────────────────────────────────────────────
 
 
 def pairs_of(facts: Mapping[str, Any]) -> Pairs:

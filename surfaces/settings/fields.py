@@ -3,8 +3,6 @@
 Bounds and defaults are the column's, so no page can show other numbers than those that hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """From a column to its form field, with error messages that say what to enter."""
 
-from __future__ import annotations
-
 import re
 from datetime import time
 from decimal import Decimal
@@ -38,30 +36,20 @@ def form_field(column: Column, unit: Any = "") -> forms.Field:
         return _made(column, widget=clock, error_messages={"invalid": invalid})
     if isinstance(column, models.CharField):
         return _made(column, validators=[check_legible] if column.name == "name" else [])
-    return number_field(column, unit)
+    # A number in a text input: the browser shows no messages of its own, ours say what to enter.
+    checks = [check for check in column.validators if isinstance(check, BaseValidator)]
+    ends = {type(check): check.limit_value for check in checks}
+    mode = "decimal" if isinstance(column, models.DecimalField | models.FloatField) else "numeric"
+    widget = forms.TextInput(attrs={**NUMBER, "inputmode": mode})
+    low, high = ends.get(MinValueValidator, 0), ends.get(MaxValueValidator)
+    field = _made(column, min_value=low, max_value=high, widget=widget)
+    field.error_messages |= number_errors(field, unit)
+    return field
 
 
 def _made(column: Column, **more: Any) -> forms.Field:
     field = column.formfield(**more)
     assert field is not None  # noqa: S101 - only generated columns have none
-    return field
-
-
-# ── numbers ───────────────────────────────────────────────────────────────
-
-
-def number_field(column: Column, unit: Any = "") -> forms.Field:
-    """A text input: the browser shows no messages of its own, ours say what to enter."""
-    checks = [check for check in column.validators if isinstance(check, BaseValidator)]
-    ends = {type(check): check.limit_value for check in checks}
-    mode = "decimal" if isinstance(column, models.DecimalField | models.FloatField) else "numeric"
-    field = _made(
-        column,
-        min_value=ends.get(MinValueValidator, 0),
-        max_value=ends.get(MaxValueValidator),
-        widget=forms.TextInput(attrs={**NUMBER, "inputmode": mode}),
-    )
-    field.error_messages |= number_errors(field, unit)
     return field
 
 
@@ -107,9 +95,6 @@ class PercentField(forms.IntegerField):
         return f"{float(value) * 100:g}"
 
 
-# ── texts ─────────────────────────────────────────────────────────────────
-
-
 def check_legible(name: str) -> None:
     """Refuse a name that shows nothing, breaks the line or reorders the text around it."""
     is_line = name.splitlines() == [name] and not REARRANGING.search(name)
@@ -150,9 +135,8 @@ class RateField(forms.CharField):
                 "Enter requests/seconds, such as 50/3600: up to %(most)s requests in up to"
                 " %(long)s seconds."
             )
-            raise ValidationError(
-                message % {"most": f"{MAX_REQUESTS:,}", "long": f"{MAX_SECONDS:,}"}
-            )
+            bounds = {"most": f"{MAX_REQUESTS:,}", "long": f"{MAX_SECONDS:,}"}
+            raise ValidationError(message % bounds)
         return [most, seconds]
 
     def prepare_value(self, value: Any) -> Any:
@@ -160,9 +144,6 @@ class RateField(forms.CharField):
 
     def display(self, value: Any) -> str:
         return str(self.prepare_value(value) or _("as documented"))
-
-
-# ── values as text ────────────────────────────────────────────────────────
 
 
 def as_typed(field: forms.Field, value: Any) -> str:

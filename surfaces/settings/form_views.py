@@ -1,7 +1,5 @@
 """What every page of settings does: show the form, save it, undo a change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +19,7 @@ from surfaces.settings.base_form import SettingsForm
 from surfaces.settings.services import ChangedMeanwhile, change, events_of, undo
 from surfaces.text.reasons import note
 from surfaces.web import toasts
-from surfaces.web.requests import OperatorRequest
+from surfaces.web.requests import OperatorRequest, parse_id
 from surfaces.web.responses import redirect_back, rule_errors_as_toasts
 
 View = Callable[..., HttpResponse]
@@ -95,9 +93,8 @@ def save(request: OperatorRequest, page: SettingsPage, row: Model) -> HttpRespon
         return page.render(request, form, status=422)
     if saved:
         message = _("Saved: %(names)s.") % {"names": form.names(saved.pairs)}
-        toasts.show_toast(
-            request, message, undo=page.url(row, page.undo_name), line=str(saved.event_id)
-        )
+        at = page.url(row, page.undo_name)
+        toasts.show_toast(request, message, undo=at, line=str(saved.event_id))
     else:
         toasts.show_toast(request, _("Nothing changed."))
     return redirect(page.url(row))
@@ -113,16 +110,13 @@ def undo_posted(request: OperatorRequest, page: SettingsPage, row: Model) -> Htt
         except ChangedMeanwhile as error:
             labels = [str(form.field_named(name).label) for name in error.fields]
             raise ChangedMeanwhile(labels, error.message) from None
-        message = _("Undone: %(names)s.") % {"names": form.names(undone.pairs)}
-        toasts.show_toast(request, message)
+        toasts.show_toast(request, _("Undone: %(names)s.") % {"names": form.names(undone.pairs)})
     return redirect_back(request, page.url(row))
 
 
 def posted_event(request: HttpRequest, row: Model) -> AuditEvent:
     """The change of this row that a form names; one of another row is not found."""
-    given = request.POST.get("line", "")
-    is_id = given.isascii() and given.isdigit() and len(given) < 19
-    return get_object_or_404(events_of(row), pk=int(given) if is_id else 0)
+    return get_object_or_404(events_of(row), pk=parse_id(request.POST.get("line", "")) or 0)
 
 
 def why_of(request: HttpRequest) -> str:

@@ -1,7 +1,5 @@
 """The settings of the installation: labels, help, and checks between two values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils.translation import gettext as _

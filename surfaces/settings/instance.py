@@ -1,16 +1,14 @@
 """The settings of this installation: one row, with the defaults until somebody changes it."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from surfaces.settings.changes import Values
 from surfaces.settings.models import InstanceSettings
-from surfaces.settings.services import SettingsSpec, register
+from surfaces.settings.services import SettingsSpec
 
 
-@register(InstanceSettings)
 class InstanceSpec(SettingsSpec[InstanceSettings]):
+    model = InstanceSettings
     action = "house.changed"
     fields = (
         "name", "language", "undo_seconds", "drafts_wait_hours", "suspect_from", "spam_from",

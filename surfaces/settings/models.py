@@ -1,17 +1,13 @@
 """What holds for everybody in this installation; one row."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _lazy
 
-from surfaces.model_fields import CheckedCharField
+from surfaces.model_fields import CheckedCharField, between, check
 from surfaces.text.format import REARRANGING
 
 MOST_UNDO_SECONDS = 60
@@ -29,10 +25,6 @@ def check_instance_name(name: str) -> None:
         raise ValidationError(_lazy("Enter one line of visible characters."))
 
 
-def _between(low: float, high: float) -> list[Any]:
-    return [MinValueValidator(low), MaxValueValidator(high)]
-
-
 class InstanceSettings(models.Model):
     name = CheckedCharField(max_length=80, default="Colloquy", validators=[check_instance_name])
     language = models.CharField(
@@ -40,14 +32,14 @@ class InstanceSettings(models.Model):
     )
     # 0: approved words leave at once.
     undo_seconds = models.PositiveSmallIntegerField(
-        default=10, validators=_between(0, MOST_UNDO_SECONDS)
+        default=10, validators=between(0, MOST_UNDO_SECONDS)
     )
     # 0: waiting drafts never expire.
     drafts_wait_hours = models.PositiveSmallIntegerField(
-        default=0, validators=_between(0, MOST_WAIT_HOURS)
+        default=0, validators=between(0, MOST_WAIT_HOURS)
     )
-    suspect_from = models.FloatField(default=0.4, validators=_between(0, 1))
-    spam_from = models.FloatField(default=0.9, validators=_between(0, 1))
+    suspect_from = models.FloatField(default=0.4, validators=between(0, 1))
+    spam_from = models.FloatField(default=0.9, validators=between(0, 1))
     updated_at = models.DateTimeField(null=True, blank=True)
     updated_by = models.CharField(max_length=120, blank=True)
 
@@ -55,17 +47,11 @@ class InstanceSettings(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(name="house_is_one_row", condition=Q(id=1)),
-            models.CheckConstraint(
-                name="house_language_is_known", condition=Q(language__in=InstanceLanguage.values)
-            ),
-            models.CheckConstraint(
-                name="house_undo_0_to_60_seconds",
-                condition=Q(undo_seconds__range=(0, MOST_UNDO_SECONDS)),
-            ),
-            models.CheckConstraint(
-                name="house_drafts_wait_0_to_720_hours",
-                condition=Q(drafts_wait_hours__range=(0, MOST_WAIT_HOURS)),
+            check("house_is_one_row", id=1),
+            check("house_language_is_known", language__in=InstanceLanguage.values),
+            check("house_undo_0_to_60_seconds", undo_seconds__range=(0, MOST_UNDO_SECONDS)),
+            check(
+                "house_drafts_wait_0_to_720_hours", drafts_wait_hours__range=(0, MOST_WAIT_HOURS)
             ),
             models.CheckConstraint(
                 name="house_suspect_below_spam",

@@ -1,12 +1,12 @@
 """Change settings and undo a change: the same two functions for every kind of row.
 
-Each noun registers a `SettingsSpec` for its model. A change runs under the lock of its row, is
+Each noun has a `SettingsSpec` for its model. A change runs under the lock of its row, is
 checked as a whole and written as one audit event that holds each value before and after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ from surfaces.settings.fields import Column, field_of
 from surfaces.text.reasons import StoredReason
 
 Row = TypeVar("Row", bound=models.Model)
-Spec = TypeVar("Spec", bound="SettingsSpec[Any]")
+_specs: dict[type[models.Model], SettingsSpec[Any]] = {}
 
 
 class ChangedMeanwhile(StaleState):
@@ -49,16 +49,16 @@ class SavedChange:
         return bool(self.pairs)
 
 
-# ── what can be set of a kind of row ──────────────────────────────────────
-
-
 class SettingsSpec(Generic[Row]):
-    """What can be set of a row. As it stands: columns of the row, named in `fields`."""
+    """What can be set of the rows of a model. As it stands: their columns named in `fields`."""
 
     model: type[Row]
     action: str
     fields: tuple[str, ...]
     is_singleton = False  # one row, made when it is changed first
+
+    def __init_subclass__(cls) -> None:
+        _specs[cls.model] = cls()
 
     def knows(self, name: str) -> bool:
         return name in self.fields
@@ -99,20 +99,6 @@ class SettingsSpec(Generic[Row]):
         return {}
 
 
-_specs: dict[type[models.Model], SettingsSpec[Any]] = {}
-
-
-def register(model: type[models.Model]) -> Callable[[type[Spec]], type[Spec]]:
-    """Say what can be set of the rows of `model`."""
-
-    def add(spec: type[Spec]) -> type[Spec]:
-        spec.model = model
-        _specs[model] = spec()
-        return spec
-
-    return add
-
-
 def spec_of(row: Row) -> SettingsSpec[Row]:
     return _specs[type(row)]
 
@@ -120,9 +106,6 @@ def spec_of(row: Row) -> SettingsSpec[Row]:
 def values_of(row: models.Model) -> dict[str, Any]:
     """Everything that can be set of a row, as it is."""
     return spec_of(row).read(row)
-
-
-# ── change and undo ───────────────────────────────────────────────────────
 
 
 @transaction.atomic
@@ -149,8 +132,12 @@ def change(
     wanted, conflicts = merge(before, values, seen)
     if conflicts:
         raise ChangedMeanwhile(conflicts)
-    new = {name: _clean(spec, held, name, value) for name, value in wanted.items()}
-    new = {name: value for name, value in new.items() if not spec.same(before.get(name), value)}
+    new = {}
+    for name, value in wanted.items():
+        with _as_bad_input(name.replace("_", " ").capitalize()):
+            kept = spec.clean(held, name, value)
+        if not spec.same(before.get(name), kept):
+            new[name] = kept
     if not new:
         return SavedChange({})
     with _as_bad_input():
@@ -158,16 +145,10 @@ def change(
     spec.write(held, new, by=by, now=now)
     pairs = {name: [to_json(before.get(name)), to_json(value)] for name, value in new.items()}
     facts = {**spec.facts(held), **({"undoes": undoes} if undoes else {}), **pairs}
-    event = AuditEvent.objects.record(
-        spec.action, actor=by, subject=spec.subject(held), why=why, **facts
-    )
+    about = spec.subject(held)
+    event = AuditEvent.objects.record(spec.action, actor=by, subject=about, why=why, **facts)
     row.refresh_from_db()
     return SavedChange(pairs, event.pk)
-
-
-def _clean(spec: SettingsSpec[Row], row: Row, name: str, value: Any) -> Any:
-    with _as_bad_input(name.replace("_", " ").capitalize()):
-        return spec.clean(row, name, value)
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """The settings of this installation. Part of `surfaces.urls`."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from surfaces.settings import views

@@ -1,7 +1,5 @@
 """The index of settings, and the settings of this installation."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe

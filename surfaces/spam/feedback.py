@@ -1,7 +1,5 @@
 """Apply an operator's decision on a comment, train the filter, and undo both."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -28,18 +26,14 @@ def mark(message: Message, *, is_spam: bool, by: str, now: datetime) -> None:
     _forget(row)
     learnt = list(tokenizer.tokens_to_learn(row.content))
     SpamDecision.objects.create(
-        message=row,
-        is_spam=is_spam,
-        tokens=learnt,
-        filter_status=_filter_status(row),
+        message=row, is_spam=is_spam, tokens=learnt,
+        filter_status=row.spam_status or "",  # through any number of changes of mind
         filter_score=row.spam_score,
-        signs=sorted({str(reason[0]) for reason in row.spam_reasons if reason}),
-        by=by,
-        at=now,
-    )
+        signs=sorted({str(reason[0]) for reason in row.spam_reasons if reason}), by=by, at=now,
+    )  # fmt: skip
     _count(learnt, is_spam=is_spam, step=1)
     status = SpamStatus.SPAM if is_spam else SpamStatus.CLEAN
-    _set_status(message, row, status)
+    _set_status(message, status)
     if is_spam:
         _withdraw_drafts(row, by=by, now=now)
     AuditEvent.objects.record(f"message.marked_{status}", actor=by, subject=row)
@@ -48,26 +42,19 @@ def mark(message: Message, *, is_spam: bool, by: str, now: datetime) -> None:
 @transaction.atomic
 def unmark(message: Message, *, by: str, now: datetime) -> None:
     """Take an operator's verdict back; the draft that was withdrawn with it waits again."""
-    marked = SpamDecision.objects.filter(message=message).values_list("at", flat=True).first()
-    _restore_filter_status(message, by=by)
-    if message.spam_status == SpamStatus.SPAM or Draft.objects.answering(message).alive().exists():
-        return
-    fell = Draft.objects.answering(message).filter(state=DraftState.WITHDRAWN, why=SPAM_WHY)
-    if draft := fell.filter(decided_at=marked).order_by("-id").first():
-        event = last_decision(draft)
-        restore_withdrawn(draft, event.facts if event else {})
-        AuditEvent.objects.record("draft.taken_back", actor=by, subject=draft, undid="message.spam")
-
-
-def _restore_filter_status(message: Message, *, by: str) -> None:
-    """Unlearn the operator's verdict and let the filter's stand."""
     row = _locked(message)
     decision = _forget(row)
     if decision is None:
         raise NotAllowed(_lazy("Nobody marked this comment, so there is nothing to undo."))
-    before = decision.filter_status
-    _set_status(message, row, SpamStatus(before) if before else None)
+    _set_status(message, row.spam_status)
     AuditEvent.objects.record("message.unmarked", actor=by, subject=row)
+    if message.spam_status == SpamStatus.SPAM or Draft.objects.answering(message).alive().exists():
+        return
+    fell = Draft.objects.answering(message).filter(state=DraftState.WITHDRAWN, why=SPAM_WHY)
+    if draft := fell.filter(decided_at=decision.at).order_by("-id").first():
+        event = last_decision(draft)
+        restore_withdrawn(draft, event.facts if event else {})
+        AuditEvent.objects.record("draft.taken_back", actor=by, subject=draft, undid="message.spam")
 
 
 def _locked(message: Message) -> Message:
@@ -77,13 +64,8 @@ def _locked(message: Message) -> Message:
     return row
 
 
-def _filter_status(row: Message) -> str:
-    """What the filter had said, through any number of changes of mind."""
-    return row.spam_status or ""
-
-
-def _set_status(message: Message, row: Message, status: SpamStatus | None) -> None:
-    Message.objects.filter(pk=row.pk).update(spam_status=status)
+def _set_status(message: Message, status: str | None) -> None:
+    Message.objects.filter(pk=message.pk).update(spam_status=status)
     message.spam_status = status
 
 
@@ -127,11 +109,7 @@ def _withdraw_drafts(row: Message, *, by: str, now: datetime) -> None:
         before = {"was": draft.state, "before": draft.why, "attempts": row.reply_attempts}
         draft.advance(DraftState.WITHDRAWN, decided_by=by, decided_at=now, why=SPAM_WHY)
         AuditEvent.objects.record(
-            "draft.withdrawn",
-            actor=by,
-            subject=draft,
-            why="message.marked_spam",
-            **before,
+            "draft.withdrawn", actor=by, subject=draft, why="message.marked_spam", **before
         )
         # Unmarked, it must be as open as any: nothing else is left that could be retried.
         failed = Message.objects.filter(pk=row.pk, reply_status=ReplyStatus.FAILED)

@@ -1,10 +1,9 @@
 """The words operators taught: list them with what they say, forget one, and take that back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, log
+from typing import Any, Self
 
 from django.db import transaction
 from django.db.models import F, FloatField, Q, Value
@@ -24,6 +23,10 @@ MOST_SEEN_FIRST = Keyset(("-seen", int), ("token", str))
 FEWEST = scoring.FEWEST_TAUGHT  # messages of each kind, before words count
 SIDES = ("spam", "clean", "forgotten")
 CLEARLY, STRONGLY = log(3), log(8)  # log odds
+STRENGTHS = {
+    "spam": (_lazy("slightly spam"), _lazy("clearly spam"), _lazy("strongly spam")),
+    "clean": (_lazy("slightly clean"), _lazy("clearly clean"), _lazy("strongly clean")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,14 @@ class LearnedWord:
 
     @property
     def says(self) -> str:
-        """Which way it speaks, and how strongly."""
         if self.is_forgotten:
             return _("ignored: no weight")
         if self.odds is None:
             return _("none yet: too few messages")
         if not self.side:
             return _("none: equally frequent in both")
-        return _STRENGTHS[self.side][self._strength]()
+        loud = abs(self.odds)
+        return str(STRENGTHS[self.side][(loud >= CLEARLY) + (loud >= STRONGLY)])
 
     @property
     def times(self) -> str:
@@ -60,36 +63,16 @@ class LearnedWord:
         bound = round(exp(scoring.LOUDEST))
         return f"{bound}+" if round(times) >= bound else f"{times:.1f}"
 
-    @property
-    def _strength(self) -> int:
-        loud = abs(self.odds or 0)
-        return (loud >= CLEARLY) + (loud >= STRONGLY)
 
-
-_STRENGTHS = {
-    "spam": (
-        lambda: _("slightly spam"), lambda: _("clearly spam"),
-        lambda: _("strongly spam"),
-    ),
-    "clean": (
-        lambda: _("slightly clean"), lambda: _("clearly clean"),
-        lambda: _("strongly clean"),
-    ),
-}  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class WordFilter:
-    """What somebody wants to see of the words."""
-
     begins: str = ""
     side: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> WordFilter:
-        begins = given.get("q", "").strip()[:LONGEST].lower()
+    def of(cls, given: Mapping[str, str]) -> Self:
         side = given.get("side", "")
-        return cls(begins=begins, side=side if side in SIDES else "")
+        return cls(given.get("q", "").strip()[:LONGEST].lower(), side if side in SIDES else "")
 
     def query(self) -> dict[str, str]:
         asked = {"q": self.begins, "side": self.side}
@@ -100,29 +83,26 @@ def list_learned_words(
     wish: WordFilter, counts: scoring.TokenCounts, given: Mapping[str, str]
 ) -> KeysetPage[LearnedWord]:
     """One page of words, those that were seen most often first. One query."""
+
+    def word(row: SpamToken) -> LearnedWord:
+        odds = scoring.odds(row.in_spam, row.in_clean, counts) if counts.is_enough else None
+        return LearnedWord(row.token, row.in_spam, row.in_clean, row.is_forgotten, odds)
+
     rows = _narrowed(wish, counts).annotate(seen=F("in_spam") + F("in_clean"))
-    found = paginate_forward(rows, given, keyset=MOST_SEEN_FIRST, keep=wish.query())
-    return found.map(lambda row: _word(row, counts))
+    return paginate_forward(rows, given, keyset=MOST_SEEN_FIRST, keep=wish.query()).map(word)
 
 
 def taught() -> scoring.TokenCounts:
-    """How many messages of each kind were taught."""
     row = SpamToken.objects.taught()
     return scoring.TokenCounts(row.in_spam, row.in_clean)
-
-
-def _word(row: SpamToken, counts: scoring.TokenCounts) -> LearnedWord:
-    says = scoring.odds(row.in_spam, row.in_clean, counts) if counts.is_enough else None
-    return LearnedWord(row.token, row.in_spam, row.in_clean, row.is_forgotten, says)
 
 
 def _narrowed(wish: WordFilter, counts: scoring.TokenCounts) -> SpamTokenQuerySet:
     rows = SpamToken.objects.exclude(token="")
     if wish.begins:
         # A domain is found by its name too.
-        rows = rows.filter(
-            Q(token__startswith=wish.begins) | Q(token__startswith=f"url:{wish.begins}")
-        )
+        domain = Q(token__startswith=f"url:{wish.begins}")
+        rows = rows.filter(Q(token__startswith=wish.begins) | domain)
     if wish.side == "forgotten":
         return rows.filter(is_forgotten=True)
     if wish.side:
@@ -134,35 +114,26 @@ def _speaking(rows: SpamTokenQuerySet, side: str, counts: scoring.TokenCounts) -
     """Those whose log odds pass `spam.QUIET`, the division of `spam.odds` turned into products."""
     if not counts.is_enough:
         return rows.none()
-    spam_prior = (
-        scoring.PRIOR * counts.spam_messages / (counts.spam_messages + counts.clean_messages)
-    )
-    loud = exp(scoring.QUIET)
-    for_spam = (_number("in_spam") + spam_prior) * counts.clean_messages
-    for_clean = (_number("in_clean") + scoring.PRIOR - spam_prior) * counts.spam_messages
+    in_spam, in_clean = Cast("in_spam", FloatField()), Cast("in_clean", FloatField())
+    for_spam = (in_spam + counts.spam_prior) * counts.clean_messages
+    for_clean = (in_clean + scoring.PRIOR - counts.spam_prior) * counts.spam_messages
     mine, other = (for_spam, for_clean) if side == "spam" else (for_clean, for_spam)
-    return rows.filter(GreaterThanOrEqual(mine, other * Value(loud)))
-
-
-def _number(column: str) -> Cast:
-    return Cast(column, FloatField())
-
-
-# ── forgetting ────────────────────────────────────────────────────────────
+    return rows.filter(GreaterThanOrEqual(mine, other * Value(exp(scoring.QUIET))))
 
 
 def forget(token: str, *, by: str) -> None:
     """Listen to a word no more, however often it is taught again."""
-    _turn(token, is_forgotten=True, by=by, action="word.forgotten")
+    _turn(token, is_forgotten=True, by=by)
 
 
 def remember(token: str, *, by: str) -> None:
     """Listen to a forgotten word again, with all it was taught meanwhile."""
-    _turn(token, is_forgotten=False, by=by, action="word.remembered")
+    _turn(token, is_forgotten=False, by=by)
 
 
 @transaction.atomic
-def _turn(token: str, *, is_forgotten: bool, by: str, action: str) -> None:
+def _turn(token: str, *, is_forgotten: bool, by: str) -> None:
+    action = "word.forgotten" if is_forgotten else "word.remembered"
     rows = SpamToken.objects.exclude(token="").filter(token=token)
     row = rows.select_for_update().first()
     if row is None:
@@ -173,9 +144,7 @@ def _turn(token: str, *, is_forgotten: bool, by: str, action: str) -> None:
         state = _("forgotten already") if is_forgotten else _("listened to already")
         raise NotAllowed(_lazy("This word is %(state)s."), state=state)
     rows.update(is_forgotten=is_forgotten)
-    subject = f"word:{token}"[:120]
-    AuditEvent.objects.record(
-        action, actor=by, subject=subject, token=token, in_spam=row.in_spam, in_clean=row.in_clean
-    )
+    facts: dict[str, Any] = {"token": token, "in_spam": row.in_spam, "in_clean": row.in_clean}
+    AuditEvent.objects.record(action, actor=by, subject=f"word:{token}"[:120], **facts)
     if not is_forgotten:
         rows.filter(in_spam=0, in_clean=0).delete()

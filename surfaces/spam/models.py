@@ -1,31 +1,23 @@
 """Training data of the spam filter."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CheckConstraint, F, Index, Q
 
 
 class SpamTokenQuerySet(models.QuerySet["SpamToken"]):
-    """Queries of tokens."""
-
-    def taught(self) -> SpamToken:
+    def taught(self) -> "SpamToken":
         """How many messages of each kind the filter learned from."""
         return self.filter(token="").first() or SpamToken(token="")
 
     def telling(self, *, spam: bool) -> Self:
         """Tokens that speak for one side, the loudest first; seen at least twice there."""
         mine, other = ("in_spam", "in_clean") if spam else ("in_clean", "in_spam")
-        return (
-            self.exclude(token="")
-            .filter(**{f"{mine}__gte": 2}, is_forgotten=False)
-            .alias(lead=F(mine) - 3 * F(other))
-            .filter(lead__gt=0)
-            .order_by("-lead", "token")
-        )
+        rows = self.exclude(token="").filter(**{f"{mine}__gte": 2}, is_forgotten=False)
+        ahead = rows.alias(lead=F(mine) - 3 * F(other)).filter(lead__gt=0)
+        return ahead.order_by("-lead", "token")
 
 
 class SpamToken(models.Model):
@@ -42,15 +34,15 @@ class SpamToken(models.Model):
     class Meta:
         indexes = [
             # For the page of learned words, any page of it.
-            models.Index((F("in_spam") + F("in_clean")).desc(), "token", name="spam_token_seen"),
+            Index((F("in_spam") + F("in_clean")).desc(), "token", name="spam_token_seen"),
             # For the words that speak loudest for one side.
-            models.Index(
+            Index(
                 (F("in_spam") - 3 * F("in_clean")).desc(),
                 "token",
                 name="spam_token_for_spam",
                 condition=Q(in_spam__gte=2),
             ),
-            models.Index(
+            Index(
                 (F("in_clean") - 3 * F("in_spam")).desc(),
                 "token",
                 name="spam_token_for_clean",
@@ -75,12 +67,10 @@ class SpamDecision(models.Model):
     at = models.DateTimeField()
 
     class Meta:
-        indexes = [
-            # For the page that compares the filter with the operators.
-            models.Index(name="spam_decision_at", fields=["-at"]),
-        ]
+        # For the page that compares the filter with the operators.
+        indexes = [Index(name="spam_decision_at", fields=["-at"])]
         constraints = [
-            models.CheckConstraint(
+            CheckConstraint(
                 name="spam_decision_filter_status_is_known",
                 condition=Q(filter_status__in=["", "spam", "suspect", "clean"]),
             )

@@ -4,12 +4,11 @@ Pure: decisions and thresholds in, counts out. A verdict moves only where its sc
 move it: without proof nothing becomes spam, and orders to our agents are never let through.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
+from typing import Self
 
 from surfaces.spam.rules import RuleCode
 from surfaces.spam.scoring import IN_FAVOUR, Status, Thresholds, status_of
@@ -20,7 +19,7 @@ WEEKS = 12
 FEWEST = 5  # messages, before a share is worth a figure
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ReplayDecision:
     """What the filter had said of a message, and what a person said then."""
 
@@ -44,7 +43,7 @@ class ReplayDecision:
         return status_of(self.score, self.signs, thresholds) or NOTHING
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Quality:
     """The filter's verdicts against the operators' words. Counts of messages."""
 
@@ -55,16 +54,11 @@ class Quality:
     right: int
 
     @classmethod
-    def of(cls, verdicts: Iterable[tuple[str, bool]]) -> Quality:
+    def of(cls, verdicts: Iterable[tuple[str, bool]]) -> Self:
         count = Counter((said if said in LEVELS else NOTHING, bad) for said, bad in verdicts)
         rows = tuple((s, count[s, True], count[s, False]) for s in (SPAM, SUSPECT, NOTHING))
-        return cls(
-            rows=rows,
-            caught=rows[0][1] + rows[1][1],
-            missed=rows[2][1],
-            wrong=rows[0][2] + rows[1][2],
-            right=rows[2][2],
-        )
+        (_, spam, spam_wrong), (_, suspect, suspect_wrong), (_, missed, right) = rows
+        return cls(rows, spam + suspect, missed, spam_wrong + suspect_wrong, right)
 
     @property
     def decisions(self) -> int:
@@ -72,12 +66,10 @@ class Quality:
 
     @property
     def held(self) -> int:
-        """What the precision is a share of."""
         return self.caught + self.wrong
 
     @property
     def bad(self) -> int:
-        """What the recall is a share of."""
         return self.caught + self.missed
 
     @property
@@ -89,13 +81,8 @@ class Quality:
         return self.caught / self.bad if self.bad else None
 
 
-# ── other thresholds ──────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """A decision whose verdict would have been another one."""
-
     decision: ReplayDecision
     would: str
 
@@ -111,8 +98,6 @@ class StatusChange:
 
 @dataclass(frozen=True, slots=True)
 class ReplayOutcome:
-    """Then and now, in the order of the decisions."""
-
     was: Quality
     would: Quality
     stricter: tuple[StatusChange, ...]
@@ -143,7 +128,7 @@ def replay(decisions: Iterable[ReplayDecision], thresholds: Thresholds) -> Repla
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Undecided:
     """So many comments nobody decided on that are alike for the filter."""
 
@@ -173,19 +158,10 @@ def shift(groups: Iterable[Undecided], thresholds: Thresholds) -> Shift:
     for group in groups:
         would = status_of(group.score, group.signs, thresholds)
         if would != group.status:
-            counted[_way(group.status, would)] += group.count
+            was_out = group.status == SPAM
+            ways = {None: "let_through", SPAM: "to_spam"}
+            counted[ways.get(would, "from_spam" if was_out else "to_person")] += group.count
     return Shift(**counted)
-
-
-def _way(was: Status, would: Status) -> str:
-    if would is None:
-        return "let_through"
-    if would == SPAM:
-        return "to_spam"
-    return "from_spam" if was == SPAM else "to_person"
-
-
-# ── weeks and signs ───────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -213,24 +189,17 @@ class QualityWeek:
     def recall(self) -> float | None:
         return self.quality.recall if self.quality.bad >= FEWEST else None
 
-    @property
-    def is_too_few(self) -> bool:
-        return self.precision is None and self.recall is None
-
 
 def by_week(
-    decisions: Sequence[ReplayDecision],
-    today: date,
-    zone: tzinfo,
-    read_back_to: datetime | None = None,
+    decisions: Sequence[ReplayDecision], today: date, zone: tzinfo, back_to: datetime | None = None
 ) -> list[QualityWeek]:
-    """The last twelve weeks, oldest first. `read_back_to`: where reading stopped, if it did."""
+    """The last twelve weeks, oldest first. `back_to`: where reading stopped, if it did."""
     last = monday(today)
     count: dict[date, list[tuple[str, bool]]] = {}
     for d in decisions:
         if d.is_judged:
             count.setdefault(monday(d.at.astimezone(zone).date()), []).append((d.said, d.is_spam))
-    end = read_back_to.astimezone(zone).date() if read_back_to else date.min
+    end = back_to.astimezone(zone).date() if back_to else date.min
     starts = [last - timedelta(weeks=WEEKS - 1 - at) for at in range(WEEKS)]
     return [
         QualityWeek(at=at, starts=day, quality=Quality.of(count.get(day, [])), is_cut=day <= end)
@@ -265,10 +234,7 @@ SILENT = {*IN_FAVOUR, RuleCode.UNPROVEN}
 
 
 def firings(fired: dict[str, int], decisions: Iterable[ReplayDecision]) -> list[Firing]:
-    """The reasons against, those that were given most often first."""
-    spoken: Counter[tuple[str, bool]] = Counter(
-        (sign, d.is_spam) for d in decisions for sign in d.signs
-    )
+    spoken = Counter((sign, d.is_spam) for d in decisions for sign in d.signs)
     signs = {*fired, *(sign for sign, _ in spoken)} - SILENT
     found = [Firing(s, fired.get(s, 0), spoken[s, True], spoken[s, False]) for s in signs]
     return sorted(found, key=lambda firing: (-firing.fired, -firing.decided, firing.sign))

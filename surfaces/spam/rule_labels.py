@@ -1,7 +1,5 @@
 """The filter's reasons in words, with how often each was given and found right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,40 +11,27 @@ from surfaces.spam.rules import RuleCode
 
 # In the order of `spam_rules`.
 RULES: dict[str, tuple[str | Promise, str | Promise]] = {
-    RuleCode.LINKS: (
-        _("Links"),
-        _(
-            "Number of links, their domains, and whether a domain appeared in a clean comment"
-            " before."
-        ),
-    ),
-    RuleCode.HIDING_LINKS: (
-        _("Hidden links"),
-        _("Shortened links, links that show another address, and numeric addresses."),
-    ),
+    RuleCode.LINKS: (_("Links"),
+        _("Number of links, their domains, and whether a domain appeared in a clean comment"
+          " before.")),
+    RuleCode.HIDING_LINKS: (_("Hidden links"),
+        _("Shortened links, links that show another address, and numeric addresses.")),
     RuleCode.REPEATED: (_("Repeated text"), _("The same text by other authors within a day.")),
     RuleCode.HASTY: (_("Frequent comments"), _("Many comments by one author within 10 min.")),
     RuleCode.MENTIONS: (_("Mentions"), _("Many @names and little other text.")),
     RuleCode.HIDDEN: (_("Hidden characters"), _("Invisible or look-alike characters.")),
-    RuleCode.INJECTION: (
-        _("Prompt injection"),
-        _("Instructions to an agent, such as “ignore your instructions”. Always at least suspect."),
-    ),
-    RuleCode.LURE: (
-        _("Scam phrases"),
-        _("Wallets, prizes, cures, and requests to continue elsewhere."),
-    ),
+    RuleCode.INJECTION: (_("Prompt injection"),
+        _("Instructions to an agent, such as “ignore your instructions”. Always at least"
+          " suspect.")),
+    RuleCode.LURE: (_("Scam phrases"),
+        _("Wallets, prizes, cures, and requests to continue elsewhere.")),
     RuleCode.SHOUTING: (_("Shouting"), _("Capitals and exclamation marks. Never spam by itself.")),
     RuleCode.MONOTONE: (_("Repetition"), _("The same few words repeated many times.")),
-    RuleCode.UNREAD: (
-        _("Overlong text"),
-        _("Only the first 20,000 characters are checked. Always at least suspect."),
-    ),
-    RuleCode.WORDS: (
-        _("Learned words"),
-        _("Words from comments that operators marked as spam. Never spam by themselves."),
-    ),
-}
+    RuleCode.UNREAD: (_("Overlong text"),
+        _("Only the first 20,000 characters are checked. Always at least suspect.")),
+    RuleCode.WORDS: (_("Learned words"),
+        _("Words from comments that operators marked as spam. Never spam by themselves.")),
+}  # fmt: skip
 FAVOURS = [
     (_("Known author"), _("The author was answered or marked clean before. Halves the score.")),
     (_("Clean words"), _("Words from comments that operators marked as clean. Lowers the score.")),

@@ -1,15 +1,13 @@
 """Rules of the spam filter, one function each, with a reason.
 
-A rule sees `Facts` and the `Reading` of their text, nothing else, and never
-decides: `spam.judge` weighs the reasons together.
+A rule sees the facts and their text, nothing else; `scoring` weighs the reasons together.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from math import prod
 
 from surfaces.spam.phrases.injections import INJECTED, Phrase, said
 from surfaces.spam.phrases.sales import LURED
@@ -38,8 +36,6 @@ class RuleCode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessageFacts:
-    """All facts that the rules depend on."""
-
     text: str
     title: str = ""
     author: str = ""
@@ -87,8 +83,7 @@ def links(facts: MessageFacts, reading: TokenizedText) -> Iterator[SpamReason]:
     """One link is a reference. Many, to places nobody named before, are a campaign."""
     if not reading.hosts:
         return
-    new = len(_unseen(facts, reading))
-    total = len(reading.hosts)
+    new, total = len(_unseen(facts, reading)), len(reading.hosts)
     weight = _step(total, (2, 0.1), (3, 0.2), (5, 0.35), (8, 0.5), (15, 0.7))
     weight = noisy_or([weight, _step(new, (1, 0.15), (2, 0.3), (3, 0.45), (5, 0.6))])
     if weight:
@@ -118,11 +113,9 @@ def repeated_text(facts: MessageFacts, reading: TokenizedText) -> Iterator[SpamR
 
 
 def haste(facts: MessageFacts, _reading: TokenizedText) -> Iterator[SpamReason]:
-    weight = _step(facts.author_recent, (6, 0.15), (12, 0.35), (25, 0.55))
-    if weight:
-        yield SpamReason(
-            RuleCode.HASTY, reason("spam.hasty", author_recent=facts.author_recent), weight
-        )
+    recent = facts.author_recent
+    if weight := _step(recent, (6, 0.15), (12, 0.35), (25, 0.55)):
+        yield SpamReason(RuleCode.HASTY, reason("spam.hasty", author_recent=recent), weight)
 
 
 def mass_mentions(facts: MessageFacts, reading: TokenizedText) -> Iterator[SpamReason]:
@@ -130,23 +123,18 @@ def mass_mentions(facts: MessageFacts, reading: TokenizedText) -> Iterator[SpamR
         return
     mentioned = set(_MENTIONED.findall(_CODE.sub(" ", reading.plain)))
     mentioned.discard(facts.author.casefold())
-    weight = _step(len(mentioned), (MASS_MENTION, 0.45), (10, 0.65), (20, 0.8))
-    if weight:
-        yield SpamReason(
-            RuleCode.MENTIONS, reason("spam.mentions", mentioned=len(mentioned)), weight
-        )
+    if weight := _step(len(mentioned), (MASS_MENTION, 0.45), (10, 0.65), (20, 0.8)):
+        why = reason("spam.mentions", mentioned=len(mentioned))
+        yield SpamReason(RuleCode.MENTIONS, why, weight)
 
 
 def hidden_writing(_facts: MessageFacts, reading: TokenizedText) -> Iterator[SpamReason]:
     if reading.smuggled:
         yield SpamReason(RuleCode.HIDDEN, reason("spam.invisible"), 0.65)
-    weight = _step(reading.inside_words, (1, 0.2), (2, 0.4), (4, 0.6))
-    if weight:
-        yield SpamReason(
-            RuleCode.HIDDEN, reason("spam.split_words", n=reading.inside_words), weight
-        )
-    weight = _step(reading.two_alphabets, (1, 0.3), (2, 0.45), (5, 0.6))
-    if weight:
+    if weight := _step(reading.inside_words, (1, 0.2), (2, 0.4), (4, 0.6)):
+        why = reason("spam.split_words", n=reading.inside_words)
+        yield SpamReason(RuleCode.HIDDEN, why, weight)
+    if weight := _step(reading.two_alphabets, (1, 0.3), (2, 0.45), (5, 0.6)):
         yield SpamReason(RuleCode.HIDDEN, reason("spam.foreign_letters"), weight)
     if "<!--" in reading.plain and _COMMENT.search(_CODE.sub(" ", reading.plain)):
         yield SpamReason(RuleCode.HIDDEN, reason("spam.hidden_comment"), 0.3)
@@ -166,9 +154,8 @@ def lures(facts: MessageFacts, reading: TokenizedText) -> Iterator[SpamReason]:
     phrases = said(LURED, reading.tokens, reading.plain)
     if phrases:
         weight = noisy_or(phrase.weight for phrase in phrases)
-        yield SpamReason(
-            RuleCode.LURE, reason("spam.offers", offers=_named(phrases)), min(weight, 0.95)
-        )
+        why = reason("spam.offers", offers=_named(phrases))
+        yield SpamReason(RuleCode.LURE, why, min(weight, 0.95))
         if weight >= 0.45 and _unseen(facts, reading):
             yield SpamReason(RuleCode.LURE, reason("spam.offer_domain"), 0.5)
 
@@ -202,19 +189,9 @@ def known_author(facts: MessageFacts, _reading: TokenizedText) -> Iterator[SpamR
 
 
 RULES: tuple[Rule, ...] = (
-    links,
-    links_that_hide,
-    repeated_text,
-    haste,
-    mass_mentions,
-    hidden_writing,
-    injection,
-    lures,
-    shouting,
-    monotony,
-    unread_rest,
-    known_author,
-)
+    links, links_that_hide, repeated_text, haste, mass_mentions, hidden_writing, injection, lures,
+    shouting, monotony, unread_rest, known_author,
+)  # fmt: skip
 
 
 def _unseen(facts: MessageFacts, reading: TokenizedText) -> set[str]:
@@ -222,16 +199,12 @@ def _unseen(facts: MessageFacts, reading: TokenizedText) -> set[str]:
 
 
 def _step(number: int, *steps: tuple[int, float]) -> float:
-    """The weight of the highest step that `number` reaches."""
     return next((weight for least, weight in reversed(steps) if number >= least), 0.0)
 
 
 def noisy_or(weights: Iterable[float]) -> float:
     """Independent hints add up, and never pass 1."""
-    speaks_for = 1.0
-    for weight in weights:
-        speaks_for *= 1 - weight
-    return 1 - speaks_for
+    return 1 - prod((1 - weight for weight in weights), start=1.0)
 
 
 def _named(phrases: Iterable[Phrase]) -> list[StoredReason]:

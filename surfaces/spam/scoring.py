@@ -5,30 +5,22 @@
 The score is what the reasons weigh, whatever the thresholds are; so what was stored
 can be asked again under others (`status_of`).
 
-The rules come first (`spam_rules`). What operators decided before is one more
-reason: a naive Bayes over distinct tokens, with a weight of
-`MOST_AGAINST · (2p - 1) · n / (n + 3)` for n telling tokens (`MOST_IN_FAVOUR`
-when p speaks for the comment), so one odd word never decides.
+The rules come first (`spam_rules`). What operators decided before is one more reason: a naive Bayes
+over distinct tokens, with a weight of `MOST_AGAINST · (2p - 1) · n / (n + 3)` for n telling tokens
+(`MOST_IN_FAVOUR` when p speaks for the comment), so one odd word never decides.
 
-Two bounds hold whatever was learned. An attempt to give our agents orders is
-suspect at least. Orders, shouts and learned words alone are never `spam`: other
-reasons must reach `PROOF`. And nothing here says `clean`: that is an operator's
-word.
+Two bounds hold whatever was learned. An attempt to give our agents orders is suspect at least.
+Orders, shouts and learned words alone are never `spam`: other reasons must reach `PROOF`. And
+nothing here says `clean`: that is an operator's word.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import exp, log
+from math import exp, log, prod
 from typing import Literal
 
 from surfaces.spam.rules import RULES, MessageFacts, RuleCode, SpamReason, noisy_or
-from surfaces.spam.tokenizer import (
-    MOST_TOKENS,
-    TokenizedText,
-    read,
-)
+from surfaces.spam.tokenizer import MOST_TOKENS, TokenizedText, read
 from surfaces.text.reasons import reason as because
 
 FEWEST_TAUGHT = 10  # messages of each kind, before words count
@@ -59,10 +51,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class TokenCounts:
-    """What operators' decisions taught: per token, messages of spam and clean ones.
-
-    For `judge` it is enough to hold the tokens of the message at hand.
-    """
+    """What operators' decisions taught: per token at hand, messages of spam and clean ones."""
 
     spam_messages: int = 0
     clean_messages: int = 0
@@ -72,22 +61,10 @@ class TokenCounts:
     def is_enough(self) -> bool:
         return min(self.spam_messages, self.clean_messages) >= FEWEST_TAUGHT
 
-    def learn(self, tokens: Iterable[str], *, spam: bool) -> TokenCounts:
-        return self._moved(tokens, spam=spam, by=1)
-
-    def unlearn(self, tokens: Iterable[str], *, spam: bool) -> TokenCounts:
-        """Exactly undo `learn` with the same arguments."""
-        return self._moved(tokens, spam=spam, by=-1)
-
-    def _moved(self, tokens: Iterable[str], *, spam: bool, by: int) -> TokenCounts:
-        to_spam, to_clean = (by, 0) if spam else (0, by)
-        moved = dict(self.tokens)
-        for token in tokens:
-            in_spam, in_clean = moved.pop(token, (0, 0))
-            now = (in_spam + to_spam, in_clean + to_clean)
-            if now != (0, 0):
-                moved[token] = now
-        return TokenCounts(self.spam_messages + to_spam, self.clean_messages + to_clean, moved)
+    @property
+    def spam_prior(self) -> float:
+        """The share of spam among the pseudo-messages, as among the taught ones."""
+        return PRIOR * self.spam_messages / (self.spam_messages + self.clean_messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +90,8 @@ def score_message(
     reasons.extend(_words(reading, counts))
     reasons.sort(key=lambda reason: -abs(reason.weight))
 
-    score = _score(reasons)
+    in_favour = (1 + reason.weight for reason in reasons if reason.weight < 0)
+    score = round(prod(in_favour, start=_weight(reasons)), 4)
     if score >= LEAST and _weight(reasons, but=NEVER_PROOF) < PROOF:
         reasons.append(SpamReason(RuleCode.UNPROVEN, because("spam.unproven"), 0.0))
     status = status_of(score, {reason.code for reason in reasons}, thresholds)
@@ -121,9 +99,9 @@ def score_message(
 
 
 def status_of(score: float, signs: Collection[str], thresholds: Thresholds) -> Status:
-    """What a score and the signs it came from mean under these thresholds.
+    """What a score and its signs mean under these thresholds. Two bounds no threshold moves:
 
-    Two bounds no threshold moves: without proof never spam, orders never less than suspect.
+    without proof never spam, orders never less than suspect.
     """
     if score >= thresholds.spam and not lacks_proof(signs):
         return "spam"
@@ -138,21 +116,11 @@ def lacks_proof(signs: Collection[str]) -> bool:
     return RuleCode.UNPROVEN in against or against <= NEVER_PROOF
 
 
-def _score(reasons: list[SpamReason]) -> float:
-    score = _weight(reasons)
-    for reason in reasons:
-        if reason.weight < 0:
-            score *= 1 + reason.weight
-    return round(score, 4)
-
-
 def _weight(reasons: list[SpamReason], but: frozenset[RuleCode] = frozenset()) -> float:
-    """What speaks against it, all together."""
     return noisy_or(r.weight for r in reasons if r.weight > 0 and r.code not in but)
 
 
 def _words(reading: TokenizedText, counts: TokenCounts) -> Iterator[SpamReason]:
-    """What the words say by themselves, once enough was taught."""
     if not counts.is_enough:
         return
     telling = _telling(reading, counts)
@@ -171,13 +139,10 @@ def _words(reading: TokenizedText, counts: TokenCounts) -> Iterator[SpamReason]:
 
 
 def _telling(reading: TokenizedText, counts: TokenCounts) -> list[tuple[float, str]]:
-    """The log odds that speak loudest, with their tokens."""
-    found: list[tuple[float, str]] = []
-    for token in reading.tokens[:MOST_TOKENS]:
-        says = odds(*counts.tokens.get(token, UNSEEN), counts)
-        if not -QUIET < says < QUIET:
-            found.append((says, token))
-    found.sort(key=_loudness, reverse=True)
+    tokens = reading.tokens[:MOST_TOKENS]
+    read = [(odds(*counts.tokens.get(token, UNSEEN), counts), token) for token in tokens]
+    found = [pair for pair in read if abs(pair[0]) >= QUIET]
+    found.sort(key=lambda pair: abs(pair[0]), reverse=True)
     return [(max(-LOUDEST, min(LOUDEST, says)), token) for says, token in found[:TELLING]]
 
 
@@ -189,9 +154,4 @@ def odds(in_spam: int, in_clean: int, counts: TokenCounts) -> float:
     messages would speak for spam, only because less spam was taught.
     """
     ratio = counts.clean_messages / counts.spam_messages
-    spam_prior = PRIOR * counts.spam_messages / (counts.spam_messages + counts.clean_messages)
-    return log(ratio * (in_spam + spam_prior) / (in_clean + PRIOR - spam_prior))
-
-
-def _loudness(pair: tuple[float, str]) -> float:
-    return abs(pair[0])
+    return log(ratio * (in_spam + counts.spam_prior) / (in_clean + PRIOR - counts.spam_prior))

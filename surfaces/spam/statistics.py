@@ -4,16 +4,14 @@ However much is stored: the newest decisions, and the newest comments with any r
 them. Where a bound cut something off, the figures say how far back they reach.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 from django.db import connection
-from django.db.models import F, Value
-from django.db.models.functions import Left
+from django.db.models import Value
+from django.db.models.functions import Coalesce, Left
 
 from surfaces.messages.models import Message
 from surfaces.operators.scope import Scope
@@ -41,50 +39,28 @@ class DecisionCounts:
 
 
 def decided(reach: Scope, most: int = MOST_DECISIONS) -> DecisionCounts:
-    """The newest decisions on any account, of these those within reach."""
     newest = SpamDecision.objects.order_by("-at", "-id")
     rows = newest
     if not reach.is_whole:
         ids = newest.values("pk")[: most + 1]
         rows = reach.narrow(newest.filter(pk__in=ids), account="message__account", agent="")
-    found = rows.annotate(learnt=F("tokens__len")).values_list(
+    found = rows.annotate(learnt=Coalesce("tokens__len", 0)).values_list(
         "message_id", "is_spam", "filter_status", "filter_score", "signs", "at", "by", "learnt"
     )[: most + 1]
-    read = [_decision(*row) for row in found]
-    is_cut = len(read) > most
-    return DecisionCounts(read[:most], read[most - 1].at if is_cut else None)
-
-
-def _decision(
-    message: int,
-    is_spam: bool,
-    said: str,
-    score: float | None,
-    signs: list[str],
-    at: datetime,
-    by: str,
-    words: int | None,
-) -> ReplayDecision:
-    return ReplayDecision(
-        message=message,
-        is_spam=is_spam,
-        said=said if said in LEVELS else NOTHING,
-        score=score,
-        signs=frozenset(signs),
-        at=at,
-        by=by,
-        words=words or 0,
-    )
+    read = [
+        ReplayDecision(
+            message, is_spam, said if said in LEVELS else NOTHING, score, frozenset(signs), *rest
+        )
+        for message, is_spam, said, score, signs, *rest in found
+    ]
+    return DecisionCounts(read[:most], read[most - 1].at if len(read) > most else None)
 
 
 def messages(ids: Iterable[int]) -> dict[int, Message]:
-    """What the lists of decisions show of their messages."""
     rows = Message.objects.filter(pk__in=set(ids)).select_related("account")
     shown = rows.only("author", "kind", "spam_reasons", "account__name")
     return {row.pk: row for row in shown.annotate(excerpt=Left("content", EXCERPT))}
 
-
-# ── what nobody decided on ────────────────────────────────────────────────
 
 # Of the newest comments with any score, whoever may see them, so that the walk is bounded.
 LATELY = """
@@ -119,8 +95,6 @@ PROOFS = "$[*][0] ? (" + " && ".join(f'@ != "{sign}"' for sign in WEAK) + ")"
 
 @dataclass(frozen=True, slots=True)
 class RecentCounts:
-    """Comments of the last 30 days that scored anything."""
-
     undecided: list[Undecided]
     fired: dict[str, int]  # comments by sign
     read: int  # comments looked at, on any account
@@ -129,15 +103,11 @@ class RecentCounts:
 
 def lately(reach: Scope, now: datetime, most: int = MOST_COMMENTS) -> RecentCounts:
     given: dict[str, Any] = {
-        "month": now - MONTH,
-        "week": now - WEEK,
-        "most": most,
+        "month": now - MONTH, "week": now - WEEK, "most": most,
         "accounts": None if reach.accounts is None else sorted(reach.accounts),
-        "injection": f'[["{RuleCode.INJECTION}"]]',
-        "unread": f'[["{RuleCode.UNREAD}"]]',
-        "unproven": f'[["{RuleCode.UNPROVEN}"]]',
-        "proofs": PROOFS,
-    }
+        "injection": f'[["{RuleCode.INJECTION}"]]', "unread": f'[["{RuleCode.UNREAD}"]]',
+        "unproven": f'[["{RuleCode.UNPROVEN}"]]', "proofs": PROOFS,
+    }  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute(LATELY, given)
         rows = cursor.fetchall()
@@ -153,16 +123,8 @@ def _group(
     # One sign stands for what bounds a verdict, another for whatever could prove spam.
     bounds = {RuleCode.INJECTION} if is_held else set()
     bounds.add(RuleCode.UNPROVEN if is_weak else RuleCode.LURE)
-    return Undecided(
-        is_recent=is_recent,
-        status=cast(scoring.Status, status),
-        score=hundredths / 100,
-        signs=frozenset(bounds),
-        count=count,
-    )
-
-
-# ── what was learnt ───────────────────────────────────────────────────────
+    verdict = cast(scoring.Status, status)
+    return Undecided(is_recent, verdict, hundredths / 100, frozenset(bounds), count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ hosts and fingerprints never hold a NUL or a lone surrogate, so PostgreSQL can
 store them whatever a stranger wrote.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -96,8 +94,6 @@ _MENTION = re.compile(r"@[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """One text, read once."""
-
     raw: str  # its beginning, as it was written
     plain: str  # nothing hidden, NFKC, casefolded, quotes straight
     hosts: tuple[str, ...]  # one per link, in order

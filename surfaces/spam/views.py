@@ -1,8 +1,6 @@
 """Pages of the spam filter: rules, quality, thresholds, learned words."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,7 +19,7 @@ from surfaces.settings.form_views import posted_event
 from surfaces.settings.models import InstanceSettings
 from surfaces.settings.services import change, undo
 from surfaces.spam import classify, learned_words, replay, statistics
-from surfaces.spam.replay import WEEKS, QualityWeek, ReplayOutcome
+from surfaces.spam.replay import WEEKS, QualityWeek
 from surfaces.spam.rule_labels import FAVOURS, rules
 from surfaces.spam.scoring import LEAST, Thresholds
 from surfaces.spam.statistics import DecisionCounts
@@ -35,8 +33,6 @@ LISTED = 20  # verdicts that would change, each way
 
 @dataclass(frozen=True, slots=True)
 class ThresholdQuery:
-    """The thresholds somebody wants to try; those in use where they cannot be used."""
-
     thresholds: Thresholds
     house: InstanceSettings
     error: str = ""
@@ -53,9 +49,8 @@ def spam_filter(request: OperatorRequest) -> HttpResponse:
     shown = _tried(request, found, now)
     if request.htmx and request.htmx.target == "replay":
         return render(request, "surfaces/spam/_threshold_preview.html", shown)
-    weeks = replay.by_week(
-        found.rows, timezone.localdate(now), timezone.get_current_timezone(), found.back_to
-    )
+    zone = timezone.get_current_timezone()
+    weeks = replay.by_week(found.rows, timezone.localdate(now), zone, found.back_to)
     shown |= {
         "quality": shown["outcome"].was,
         "columns": [_column(week) for week in weeks],
@@ -69,8 +64,6 @@ def spam_filter(request: OperatorRequest) -> HttpResponse:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WeekColumn(charts.Slot):
-    """One week: precision above recall."""
-
     week: QualityWeek
     bars: list[charts.Column]
 
@@ -84,43 +77,38 @@ def _column(week: QualityWeek) -> WeekColumn:
 
 
 def _tried(request: OperatorRequest, found: DecisionCounts, now: datetime) -> dict[str, Any]:
-    """What the thresholds in the address would have done."""
     reach = request.user.reach
     asked = _asked(request.GET, instance.current())
     outcome = replay.replay(found.rows, asked.thresholds)
     lately = statistics.lately(reach, now)
     week = [group for group in lately.undecided if group.is_recent]
+    moved = (*outcome.stricter[:LISTED], *outcome.milder[:LISTED])
+    listed, latest = [move.decision for move in moved], [] if request.htmx else found.rows[:LATEST]
     return {
         "asked": asked,
         "least": LEAST,
         "outcome": outcome,
         "lately": lately,
         "shifts": [replay.shift(rows, asked.thresholds) for rows in (week, lately.undecided)],
-        "moved": _moved(outcome),
-        "messages_by_id": statistics.messages(_shown(request, found, outcome)),
+        "moved": [
+            {"is_stricter": way, "all": rows, "first": rows[:LISTED]}
+            for way, rows in ((True, outcome.stricter), (False, outcome.milder))
+            if rows
+        ],
+        "messages_by_id": statistics.messages(row.message for row in [*listed, *latest]),
         "read_back_to": found.back_to,
         "reach": reach,
     }
 
 
-def _moved(outcome: ReplayOutcome) -> list[dict[str, Any]]:
-    ways = [(True, outcome.stricter), (False, outcome.milder)]
-    return [{"is_stricter": way, "all": rows, "first": rows[:LISTED]} for way, rows in ways if rows]
-
-
-def _shown(request: OperatorRequest, found: DecisionCounts, outcome: ReplayOutcome) -> list[int]:
-    listed = (*outcome.stricter[:LISTED], *outcome.milder[:LISTED])
-    latest = [] if request.htmx else found.rows[:LATEST]
-    return [moved.decision.message for moved in listed] + [row.message for row in latest]
-
-
 def _asked(given: Mapping[str, str], settings: InstanceSettings) -> ThresholdQuery:
-    if "suspect" not in given and "spam" not in given:
-        return ThresholdQuery(classify.thresholds_of(settings), settings)
-    try:
-        return ThresholdQuery(_thresholds(given), settings)
-    except BadInput as error:
-        return ThresholdQuery(classify.thresholds_of(settings), settings, str(error))
+    error = ""
+    if "suspect" in given or "spam" in given:
+        try:
+            return ThresholdQuery(_thresholds(given), settings)
+        except BadInput as found:
+            error = str(found)
+    return ThresholdQuery(classify.thresholds_of(settings), settings, error)
 
 
 def _thresholds(given: Mapping[str, str]) -> Thresholds:
@@ -139,9 +127,6 @@ def _thresholds(given: Mapping[str, str]) -> Thresholds:
     return Thresholds(suspect, spam)
 
 
-# ── acts ──────────────────────────────────────────────────────────────────
-
-
 @require_POST
 @admin_required
 def set_thresholds(request: OperatorRequest) -> HttpResponse:
@@ -152,9 +137,8 @@ def set_thresholds(request: OperatorRequest) -> HttpResponse:
         words = _(
             "Thresholds applied: suspect from %(suspect).2f, spam from %(spam).2f, for "
             "comments read from now on."
-        )
+        ) % {"suspect": new.suspect, "spam": new.spam}
         undo_url = reverse("surfaces:undo_thresholds") if saved else ""
-        words %= {"suspect": new.suspect, "spam": new.spam}
         toasts.show_toast(request, words, undo=undo_url, line=str(saved.event_id))
     return redirect_back(request, "surfaces:spam_filter")
 
@@ -170,43 +154,35 @@ def undo_thresholds(request: OperatorRequest) -> HttpResponse:
     return redirect_back(request, "surfaces:spam_filter")
 
 
-# ── learned words ─────────────────────────────────────────────────────────
-
-
 @require_safe
 def words(request: OperatorRequest) -> HttpResponse:
     wish, taught = learned_words.WordFilter.of(request.GET), learned_words.taught()
     shown = {
-        "page": learned_words.list_learned_words(wish, taught, request.GET),
-        "taught": taught,
-        "is_first": not request.GET.get("after"),
-        "wish": wish,
-        "needed": learned_words.FEWEST,
-    }
+        "page": learned_words.list_learned_words(wish, taught, request.GET), "taught": taught,
+        "is_first": not request.GET.get("after"), "wish": wish, "needed": learned_words.FEWEST,
+    }  # fmt: skip
     return render(request, "surfaces/spam/learned_words.html", shown)
 
 
 @require_POST
 @admin_required
 def forget_word(request: OperatorRequest) -> HttpResponse:
-    token = _token(request)
-    with rule_errors_as_toasts(request):
-        learned_words.forget(token, by=request.user.actor)
-        undo = reverse("surfaces:remember_word")
-        toasts.show_toast(request, _("Word “%s” ignored.") % token[:60], undo=undo, token=token)
-    return redirect_back(request, "surfaces:spam_words")
+    done, undo = _("Word “%s” ignored."), reverse("surfaces:remember_word")
+    return _turn_word(request, learned_words.forget, done, undo)
 
 
 @require_POST
 @admin_required
 def remember_word(request: OperatorRequest) -> HttpResponse:
-    token = _token(request)
+    done, undo = _("Word “%s” restored."), reverse("surfaces:forget_word")
+    return _turn_word(request, learned_words.remember, done, undo)
+
+
+def _turn_word(
+    request: OperatorRequest, turn: Callable[..., None], done: str, undo: str
+) -> HttpResponse:
+    token = request.POST.get("token", "")[: learned_words.LONGEST]
     with rule_errors_as_toasts(request):
-        learned_words.remember(token, by=request.user.actor)
-        undo = reverse("surfaces:forget_word")
-        toasts.show_toast(request, _("Word “%s” restored.") % token[:60], undo=undo, token=token)
+        turn(token, by=request.user.actor)
+        toasts.show_toast(request, done % token[:60], undo=undo, token=token)
     return redirect_back(request, "surfaces:spam_words")
-
-
-def _token(request: OperatorRequest) -> str:
-    return request.POST.get("token", "")[: learned_words.LONGEST]

@@ -1,7 +1,5 @@
 """Tags for what upper floors add to these pages."""
 
-from __future__ import annotations
-
 from django import template
 
 from surfaces.extension_points import connect_url

@@ -1,7 +1,5 @@
 """Words for templates: times, people, counts, and strangers' text made safe."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -11,7 +9,6 @@ from html import escape
 from typing import Any, ParamSpec, TypeVar
 
 from django import template
-from django.contrib.messages.storage.base import Message
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
@@ -33,10 +30,7 @@ T = TypeVar("T")
 NOW = timedelta(seconds=5)
 CLOCK = "H:i:s"  # in a date format
 HEX = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,}\b")  # a digest, of which the beginning tells
-PAGES = {"draft": "draft", "message": "message", "account": "account"}
-
-
-# ── pictures ──────────────────────────────────────────────────────────────
+HAVE_PAGES = {"draft", "message", "account"}
 
 
 def pure(tag: Callable[P, T]) -> Callable[P, T]:
@@ -50,11 +44,8 @@ def pure(tag: Callable[P, T]) -> Callable[P, T]:
 @cache
 def icon(name: str) -> SafeString:
     """`{% icon "home" %}`: decoration beside a word, so silent."""
-    return format_html(
-        '<svg class="i" aria-hidden="true"><use href="{}#i-{}"/></svg>',
-        static("img/icons.svg"),
-        name,
-    )
+    html = '<svg class="i" aria-hidden="true"><use href="{}#i-{}"/></svg>'
+    return format_html(html, static("img/icons.svg"), name)
 
 
 @register.simple_tag
@@ -67,30 +58,21 @@ def face(name: str, kind: str = "person") -> SafeString:
 
 @register.simple_tag
 def author_face(message: Any) -> SafeString:
-    """The face of who wrote a message; ours, a bot, or a person."""
     kind = "our" if message.is_ours else "bot" if message.author_is_bot else "person"
     return face(message.author, kind)
 
 
 @register.simple_tag
 def who(message: Any) -> SafeString:
-    """Face and name of who wrote a message."""
-    return format_html(
-        '<span class="who">{}<bdi class="strong">{}</bdi></span>',
-        author_face(message),
-        message.author or gettext("unknown"),
-    )
+    html = '<span class="who">{}<bdi class="strong">{}</bdi></span>'
+    return format_html(html, author_face(message), message.author or gettext("unknown"))
 
 
-# ── languages ─────────────────────────────────────────────────────────────
+register.filter("reason", render)
+register.filter("undo_of", toasts.undo_of)
 
 
-@register.filter
-def reason(stored: object) -> str:
-    """A stored reason in the language of who looks."""
-    return render(stored)
-
-
+@register.filter("plain_name")
 @register.filter
 def word(name: str) -> str:
     """What people call a state, a mode or a role: "auth_failed" as "auth failed"."""
@@ -99,7 +81,6 @@ def word(name: str) -> str:
 
 @register.filter
 def joined(several: Iterable[object]) -> str:
-    """Several sentences, one after the other."""
     return FORMATS["sentences"]([str(one) for one in several])
 
 
@@ -110,15 +91,9 @@ def stop() -> str:
     return pgettext("at the end of a sentence", ".")
 
 
-# ── times ─────────────────────────────────────────────────────────────────
-
-
 @register.simple_tag
-def ago(
-    moment: datetime | None, late_after: int = 0, now: str = "", after: str = ""
-) -> SafeString | str:
+def ago(moment: datetime | None, late_after: int = 0, now: str = "", after: str = "") -> str:
     """`{% ago moment %}`: "22 min", the exact time on hover. Amber after `late_after` minutes.
-
     In a sentence, `after=" ago"` follows a length of time and `now` stands for none.
     """
     if moment is None:
@@ -157,10 +132,9 @@ def span(length: timedelta | None) -> str:
 
 def _exact(moment: datetime) -> str:
     local = timezone.localtime(moment)
+    pattern = pgettext("date format", "j M Y, H:i:s")
     if local.year == timezone.now().astimezone(local.tzinfo).year:
         pattern = pgettext("date format", "j M, H:i:s")
-    else:
-        pattern = pgettext("date format", "j M Y, H:i:s")
     words = _day_words(local.date(), pattern, get_language())
     return words.replace(CLOCK, f"{local:%H:%M:%S}")
 
@@ -177,9 +151,6 @@ def day(moment: date | datetime) -> str:
     if isinstance(moment, datetime):
         moment = timezone.localtime(moment)
     return dated(moment, pgettext("date format", "j F"))
-
-
-# ── numbers ───────────────────────────────────────────────────────────────
 
 
 @register.filter
@@ -199,9 +170,6 @@ def count(value: int, words: str) -> str:
 def percent(share: float | None) -> str:
     """ "88 %", or a dash when there is nothing to divide."""
     return "–" if share is None else f"{round(share * 100)} %"
-
-
-# ── words of others ───────────────────────────────────────────────────────
 
 
 @register.filter
@@ -230,13 +198,11 @@ def actor(name: str) -> str:
 
 @register.filter
 def deed(action: str) -> str:
-    """ "draft.marked_spam" as "draft marked spam"."""
     return label("action", action)
 
 
 @register.filter
 def facts(given: dict[str, object]) -> list[tuple[str, str]]:
-    """Name and words of each fact of a ledger line."""
     pairs = (given or {}).items()
     return [(label("fact", name), HEX.sub(r"\1…", _fact(value))) for name, value in pairs]
 
@@ -264,9 +230,8 @@ def subject_link(subject: str) -> SafeString:
     """`draft:12` as a link to the draft, where there is a page for it."""
     kind, _, name = subject.partition(":")
     words = f"{label('entity', kind)} {name}".strip()
-    page = PAGES.get(kind)
-    if page and parse_id(name) is not None:
-        return format_html('<a href="{}">{}</a>', reverse(f"surfaces:{page}", args=[name]), words)
+    if kind in HAVE_PAGES and parse_id(name) is not None:
+        return format_html('<a href="{}">{}</a>', reverse(f"surfaces:{kind}", args=[name]), words)
     return format_html("<bdi>{}</bdi>", gettext("everything") if kind == "all" else words)
 
 
@@ -295,12 +260,6 @@ def sentence(words: object) -> str:
 
 
 @register.filter
-def plain_name(name: str) -> str:
-    """ "comment_day" as "comment day"."""
-    return label("word", name)
-
-
-@register.filter
 def per(length: timedelta) -> str:
     """ "per min", "per 20 s"."""
     words = spans.span(length).removeprefix("1 ")
@@ -309,12 +268,6 @@ def per(length: timedelta) -> str:
 
 @register.filter
 def state_css(account: Account) -> str:
-    """The class of the dot before an account's name."""
     if not (account.is_on and account.surface.is_on):
         return ""
     return "ok" if account.state == "ok" else "bad" if account.needs_person else "wait"
-
-
-@register.filter
-def undo_of(message: Message) -> toasts.Undo | None:
-    return toasts.undo_of(message)

@@ -1,7 +1,5 @@
 """Words for the pages of messages, threads and drafts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -31,7 +29,6 @@ PART = re.compile(r"(?<!\S)(Terms|Pointer|Exit):\s+")
 
 @register.filter
 def query(asked: Mapping[str, str]) -> str:
-    """Wishes as a query string."""
     return urlencode(asked)
 
 
@@ -61,7 +58,6 @@ def spam_why(message: Message) -> str:
     return FORMATS["clauses"]([*message.spam_whys, *words])
 
 
-@register.simple_tag
 def spoken(text: str) -> SafeString:
     """Our words as they will be sent; where they name their parts, the names in the margin."""
     marks = list(PART.finditer(text))
@@ -69,10 +65,8 @@ def spoken(text: str) -> SafeString:
     if len(marks) < 2 or names != [part for part in PARTS if part in names]:
         return format_html('<div class="as-sent" dir="auto">{}</div>', text)
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    parts = [
-        (f"{mark[1]}: ", text[mark.end() : end].rstrip())
-        for mark, end in zip(marks, ends, strict=True)
-    ]
+    pairs = zip(marks, ends, strict=True)
+    parts = [(f"{mark[1]}: ", text[mark.end() : end].rstrip()) for mark, end in pairs]
     if before := text[: marks[0].start()].rstrip():
         parts.insert(0, ("", before))
     rows = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", parts)
@@ -106,9 +100,7 @@ def pointed(text: str, draft: Draft) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def row_act(
-    context: RequestContext, name: str, message: Message, label: str, key: str
-) -> SafeString:
+def row_act(context: RequestContext, name: str, message: Message, label: str, key: str) -> str:
     """`{% row_act "mark_spam" message _("Spam") "s" %}`: a button that acts and swaps the row."""
     address = resolve_address(f"surfaces:{name}", message.pk)
     return SafeString(
@@ -120,9 +112,7 @@ def row_act(
 
 
 @register.simple_tag(takes_context=True)
-def thread_act(
-    context: RequestContext, name: str, message: Message, label: str, key: str
-) -> SafeString:
+def thread_act(context: RequestContext, name: str, message: Message, label: str, key: str) -> str:
     """`{% thread_act "mark_spam" m _("Spam") "s" %}`: a button that acts and comes back to `m`."""
     there = f"{context['here']}?message={message.pk}#m{message.pk}"
     return SafeString(
@@ -148,13 +138,9 @@ def _hidden_fields(context: RequestContext) -> str:
 def clock(moment: datetime) -> SafeString:
     """The time of a step: "14:02:10" today, "21 Nov 14:02" before, exact on hover."""
     local = timezone.localtime(moment)
-    if local.date() == timezone.localdate():
-        words = f"{local:%H:%M:%S}"
-    else:
+    words = f"{local:%H:%M:%S}"
+    if local.date() != timezone.localdate():
         words = dated(local, pgettext("date format", "j M H:i"))
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        moment.isoformat(),
-        f"{dated(local, pgettext('date format', 'j F Y, H:i:s'))} {local.tzname()}",
-        words,
-    )
+    title = f"{dated(local, pgettext('date format', 'j F Y, H:i:s'))} {local.tzname()}"
+    html = '<time datetime="{}" title="{}">{}</time>'
+    return format_html(html, moment.isoformat(), title, words)

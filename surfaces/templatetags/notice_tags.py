@@ -1,7 +1,5 @@
 """The bell: how many notices nobody read yet."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

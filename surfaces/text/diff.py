@@ -3,10 +3,8 @@
 Long texts that share little are compared in coarser pieces, so that it stays fast.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, takewhile
@@ -35,18 +33,18 @@ def changes(before: str, after: str) -> list[DiffPiece]:
     """What stayed, what is gone and what is new, in reading order; [] if nothing changed."""
     if before == after:
         return []
-    start, end = _shared(before, after)
-    old, new = before[start : len(before) - end], after[start : len(after) - end]
-    pieces = [
-        DiffPiece("same", before[:start]),
-        *_compare(old, new),
-        DiffPiece("same", before[len(before) - end :]),
-    ]
-    return _joined(piece for piece in pieces if piece.text)
+    old, new = WORDS.findall(before), WORDS.findall(after)
+    start = _same(old, new)
+    end = _same(old[start:][::-1], new[start:][::-1])
+    head, gone, tail = old[:start], old[start : len(old) - end], old[len(old) - end :]
+    came = new[start : len(new) - end]
+    changed = _compare("".join(gone), "".join(came))
+    pieces = [DiffPiece("same", "".join(head)), *changed, DiffPiece("same", "".join(tail))]
+    grouped = groupby((piece for piece in pieces if piece.text), key=lambda piece: piece.kind)
+    return [DiffPiece(kind, "".join(piece.text for piece in run)) for kind, run in grouped]
 
 
 def shortened(pieces: Sequence[DiffPiece], around: int = AROUND) -> list[DiffPiece]:
-    """The changes with a little of what stayed on each side."""
     last = len(pieces) - 1
     return [
         DiffPiece("same", _middle_cut(piece.text, around, at == 0, at == last))
@@ -67,43 +65,27 @@ def _middle_cut(text: str, around: int, is_first: bool, is_last: bool) -> str:
     return cut.rstrip(" ") if is_last else cut
 
 
-def _shared(before: str, after: str) -> tuple[int, int]:
-    """How many characters both begin and end with, in whole words."""
-    old, new = WORDS.findall(before), WORDS.findall(after)
-    start = _same(old, new)
-    end = _same(old[start:][::-1], new[start:][::-1])
-    return sum(map(len, old[:start])), sum(map(len, old[len(old) - end :]))
-
-
 def _same(old: Sequence[str], new: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
-def _compare(before: str, after: str) -> Iterator[DiffPiece]:
+def _compare(before: str, after: str, *, may_split: bool = True) -> Iterator[DiffPiece]:
     """By words where that is quick, else by sentences, and by words inside those that changed."""
     old, new = WORDS.findall(before), WORDS.findall(after)
     if len(old) * len(new) <= MOST_WORK:
         yield from _steps(old, new)
-        return
-    run = ["", ""]
-    for piece in [
-        *_steps(SENTENCES.findall(before), SENTENCES.findall(after)),
-        DiffPiece("same", ""),
-    ]:
-        if piece.kind != "same":
-            run[piece.kind == "new"] += piece.text
-            continue
-        yield from _replaced(*run)
-        yield piece
-        run = ["", ""]
-
-
-def _replaced(before: str, after: str) -> Iterator[DiffPiece]:
-    old, new = WORDS.findall(before), WORDS.findall(after)
-    if len(old) * len(new) <= MOST_WORK:
-        yield from _steps(old, new)
-    else:
+    elif not may_split:
         yield from (DiffPiece("gone", before), DiffPiece("new", after))
+    else:
+        run = ["", ""]
+        pieces = _steps(SENTENCES.findall(before), SENTENCES.findall(after))
+        for piece in [*pieces, DiffPiece("same", "")]:
+            if piece.kind != "same":
+                run[piece.kind == "new"] += piece.text
+                continue
+            yield from _compare(*run, may_split=False)
+            yield piece
+            run = ["", ""]
 
 
 def _steps(old: Sequence[str], new: Sequence[str]) -> Iterator[DiffPiece]:
@@ -127,9 +109,3 @@ def _swap(gone: str, new: str) -> Iterator[DiffPiece]:
     yield DiffPiece("gone", gone[: len(gone) - len(space)])
     yield DiffPiece("new", new[: len(new) - len(space)])
     yield DiffPiece("same", space)
-
-
-def _joined(pieces: Iterable[DiffPiece]) -> list[DiffPiece]:
-    """Neighbours of one kind as one."""
-    grouped = groupby(pieces, key=lambda piece: piece.kind)
-    return [DiffPiece(kind, "".join(piece.text for piece in run)) for kind, run in grouped]

@@ -1,7 +1,5 @@
 """A column that holds a reason."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models

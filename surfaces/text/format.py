@@ -1,13 +1,9 @@
 """Format values for pages: spans of time, initials, facts, one line of text."""
 
-from __future__ import annotations
-
 import re
 
 # Embeddings, overrides and isolates: they rearrange letters and say nothing.
 REARRANGING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-
-
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 

@@ -4,8 +4,6 @@ What comes out holds no script, no image, no style, nothing that the browser wou
 fetch, and no link into our own pages. Its direction cannot leak into ours.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import MutableMapping, Sequence
 from typing import Any
@@ -73,16 +71,10 @@ def _allowed(url: str) -> bool:
     return parts.scheme.lower() in SCHEMES and bool(parts.netloc or parts.scheme == "mailto")
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt(
-        "commonmark", {"html": False, "linkify": False}, renderer_cls=StrangersTextRenderer
-    )
-    # All are parsed; the renderer decides. A refused one would show its source instead.
-    parser.validateLink = lambda url: True  # type: ignore[method-assign]
-    return parser
-
-
-PARSER = _parser()
+OPTIONS = {"html": False, "linkify": False}
+PARSER = MarkdownIt("commonmark", OPTIONS, renderer_cls=StrangersTextRenderer)
+# All are parsed; the renderer decides. A refused one would show its source instead.
+PARSER.validateLink = lambda url: True  # type: ignore[method-assign]
 
 
 def render_untrusted(text: str) -> str:

@@ -4,8 +4,6 @@ A pointer quotes; the quoted passage is marked where it stands. Nothing is taken
 text and nothing but `mark` is put in, so what was safe to show stays so.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,7 +55,6 @@ def standing(passages: Iterable[str], text: str) -> list[str]:
 
 
 def cut(text: str, marks: Sequence[Span]) -> Iterator[tuple[bool, str]]:
-    """`text` in pieces, each marked or not."""
     at = 0
     for start, end in marks:
         yield False, text[at:start]

@@ -10,8 +10,6 @@ text, numbers, other reasons, lists of them, moments and lengths of time; a numb
 something (an id, a status, a year) is passed as text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +26,8 @@ _EXTRA_STOP = re.compile("[.。]\0(?=[.。,，;；:：])")
 SENTENCES: dict[str, Any] = {}
 # How moments ("at"), lengths of time ("span"), lists, clauses and sentences are shown.
 FORMATS: dict[str, Callable[[Any], str]] = {
-    "list": ", ".join,
-    "clauses": "; ".join,
-    "sentences": " ".join,
-}
+    "list": ", ".join, "clauses": "; ".join, "sentences": " ".join,
+}  # fmt: skip
 
 
 class StoredReason(dict[str, Any]):
@@ -61,12 +57,10 @@ def reason(code: str, **values: Any) -> StoredReason:
 
 
 def note(text: str) -> StoredReason:
-    """What a person or a service wrote, shown as it is."""
     return reason(NOTE, text=text) if text else StoredReason()
 
 
 def several(reasons: Sequence[StoredReason | str]) -> StoredReason:
-    """Several reasons, one sentence after the other."""
     found = [as_reason(one) for one in reasons]
     if len(found) < 2:
         return found[0] if found else StoredReason()
@@ -84,7 +78,6 @@ def as_reason(given: object) -> StoredReason:
 
 
 def reason_of(error: Exception) -> StoredReason:
-    """What an error says: its own reason, or its words."""
     given = getattr(error, "reason", None) or (error.args[0] if error.args else "")
     return as_reason(given)
 
@@ -97,7 +90,6 @@ def register(sentences: Mapping[str, Any]) -> None:
 
 
 def render(stored: object) -> str:
-    """Say a stored reason in the language of who reads it."""
     if not isinstance(stored, Mapping):
         return str(stored or "")
     code = str(stored.get("code", ""))
@@ -105,9 +97,8 @@ def render(stored: object) -> str:
         return str(stored.get("text", ""))
     if code == SEVERAL:
         parts = stored.get("reasons")
-        return FORMATS["sentences"](
-            [render(one) for one in parts] if isinstance(parts, list) else []
-        )
+        found = parts if isinstance(parts, list) else []
+        return FORMATS["sentences"]([render(one) for one in found])
     sentence = SENTENCES.get(code)
     return code if sentence is None else fill(sentence, stored)
 
@@ -121,10 +112,9 @@ def label(noun: str, name: str) -> str:
 
 
 def fill(sentence: Any, values: Mapping[str, Any]) -> str:
-    """Put values into the gaps `%(name)s` of a sentence."""
     try:
         return _EXTRA_STOP.sub("", str(sentence % _Values(values))).replace(_END, "")
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         return str(sentence)
 
 

@@ -1,7 +1,5 @@
 """Lengths of time in the reader's language."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.utils.translation import gettext as _

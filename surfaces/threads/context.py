@@ -3,12 +3,9 @@
 One query, however long the thread is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from surfaces.drafts.models import Draft
@@ -59,7 +56,6 @@ class ThreadContext:
 
     @property
     def groups(self) -> list[tuple[str, list[Message]]]:
-        """What there is, under its heading."""
         all_of_it = [
             (_("Earlier in the thread"), self.above),
             (_("Other replies, newest first"), self.beside),
@@ -76,40 +72,26 @@ class ThreadContext:
 def of_draft(draft: Draft) -> ThreadContext:
     if draft.target is None:
         return ThreadContext([], [], [])
-    return _read(draft.target, since=draft.made_at if draft.stale_why else None)
+    return of_message(draft.target, since=draft.made_at if draft.stale_why else None)
 
 
-def of_message(message: Message) -> ThreadContext:
-    """Around a comment that nobody has answered yet."""
-    return _read(message)
-
-
-def _read(target: Message, *, since: datetime | None = None) -> ThreadContext:
-    """`since`: what its author said after that, too. Beside is what has the same parent, or
-    without one what stands under the post."""
+def of_message(target: Message, *, since: datetime | None = None) -> ThreadContext:
+    """`since`: what its author said after that, too. Beside: under the same parent or the post."""
     places: dict[str, list[Message]] = {"above": [], "beside": [], "since": []}
     given = {
-        "target": target.pk,
-        "post": target.post_id,
-        "parent": target.parent_id or target.post_id,
-        "is_top": target.parent_id is None,
-        "author": target.author,
-        "written_at": target.created_at,
-        "made_at": since or target.created_at,
+        "target": target.pk, "post": target.post_id, "parent": target.parent_id or target.post_id,
+        "is_top": target.parent_id is None, "author": target.author,
+        "written_at": target.created_at, "made_at": since or target.created_at,
         "is_stale": since is not None,
-        "above": ABOVE,
-        "beside": BESIDE,
-        "since": SINCE,
-        "excerpt": EXCERPT,
-    }
+        "above": ABOVE, "beside": BESIDE, "since": SINCE, "excerpt": EXCERPT,
+    }  # fmt: skip
     for row in Message.objects.raw(AROUND, given):
         places[getattr(row, "place")].append(row)  # noqa: B009 - of the query, not of the model
     return ThreadContext(**places)
 
 
 def _name(row: Message) -> str:
-    if row.is_post:
-        somebody = row.author or gettext("unknown")
-        by = gettext("the post by {author}").format(author=somebody)
-        return gettext("our post") if row.is_ours else by
-    return row.author or gettext("unknown")
+    author = row.author or _("unknown")
+    if not row.is_post:
+        return author
+    return _("our post") if row.is_ours else _("the post by {author}").format(author=author)

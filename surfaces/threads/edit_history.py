@@ -1,7 +1,5 @@
 """Tell what each edit of a draft or a message changed, out of the ledger. No query."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,8 +21,6 @@ FIELDS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edit:
-    """What an edit did to one field."""
-
     label: str
     pieces: list[text_diff.DiffPiece]
 
@@ -41,25 +37,20 @@ def changes_of(
     for subject, current in now.items():
         edits = [event for event in events if event.subject == subject and event.action in EDITS]
         edits = edits[-MOST_COMPARED:]
-        before = [_before(event) for event in edits]
+        facts = [event.facts.get("before") or {} for event in edits]
+        before = [each if isinstance(each, dict) else {"content": str(each)} for each in facts]
         after = [*before[1:], *([current] if is_whole else [])]
         for event, old, new in zip(edits, before, after, strict=False):
             found[event.pk] = _between(old, new)
     return found
 
 
-def _before(event: AuditEvent) -> Mapping[str, str]:
-    before = event.facts.get("before") or {}
-    return before if isinstance(before, dict) else {"content": str(before)}
-
-
 def _between(before: Mapping[str, str], after: Mapping[str, str]) -> list[Edit]:
     found = []
-    for name in FIELDS:
+    for name, label in FIELDS.items():
         old, new = before.get(name) or "", after.get(name) or ""
         if name == "content":
             old, new = old[:MOST_WORDS], new[:MOST_WORDS]
-        pieces = text_diff.changes(old, new)
-        if pieces:
-            found.append(Edit(label=str(FIELDS[name]), pieces=text_diff.shortened(pieces)))
+        if pieces := text_diff.changes(old, new):
+            found.append(Edit(label=str(label), pieces=text_diff.shortened(pieces)))
     return found

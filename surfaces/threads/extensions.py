@@ -1,7 +1,5 @@
 """What the floors above know of the messages of a thread (`Extension.thread_annotations`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -34,12 +32,10 @@ class ThreadAnnotations:
 def of_messages(
     messages: Sequence[Message], drafts: Sequence[Draft], reach: Scope
 ) -> ThreadAnnotations:
-    """All that is known above, within reach, of these messages and these drafts about them."""
     notes: dict[int, list[Note]] = {}
     steps: dict[int, list[TimelineEvent]] = {}
     speakers: list[Speaker] = []
-    margins = (margin for extension in extensions() for margin in extension.thread_annotations)
-    for margin in margins:
+    for margin in (margin for each in extensions() for margin in each.thread_annotations):
         told: ThreadAnnotations = margin(messages, drafts, reach)
         for pk, found in told.notes.items():
             notes.setdefault(pk, []).extend(found)

@@ -1,7 +1,5 @@
 """What the list of threads reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.db.models import Count, Q
@@ -17,15 +15,11 @@ def news_of(posts: Sequence[Message], reach: Scope = UNRESTRICTED) -> dict[int, 
     nothing = {"stored": 0, "ours": 0, "spam": 0, "waiting": 0}
     news: dict[int, dict[str, int]] = {pk: nothing.copy() for pk in ids}
     under = Message.objects.filter(post__in=ids).comments()
-    counts = (
-        under.order_by()
-        .values("post")
-        .annotate(
-            stored=Count("pk"),
-            ours=Count("pk", filter=Q(direction=Direction.OUTGOING)),
-            spam=Count("pk", filter=Q(spam_status=SpamStatus.SPAM)),
-        )
-    )
+    counts = under.order_by().values("post").annotate(
+        stored=Count("pk"),
+        ours=Count("pk", filter=Q(direction=Direction.OUTGOING)),
+        spam=Count("pk", filter=Q(spam_status=SpamStatus.SPAM)),
+    )  # fmt: skip
     for pk, stored, ours, spam in counts.values_list("post", "stored", "ours", "spam"):
         news[pk] |= {"stored": stored, "ours": ours, "spam": spam}
     waiting = reach.narrow(Draft.objects.waiting()).filter(target__post__in=ids).order_by()

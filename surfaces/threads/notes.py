@@ -3,8 +3,6 @@
 What a decision said of itself is stored in English and shown as it stands; the rest is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,10 +40,7 @@ LIVE = {
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`lead` in bold, `words` after it, then a time; each may be missing.
-
-    `draft` and `url` are where to read more.
-    """
+    """`lead` in bold, `words`, then a time; each may be missing. `draft`, `url`: to read more."""
 
     lead: str
     words: str = ""
@@ -55,37 +50,26 @@ class Note:
 
 
 def notes(
-    message: Message,
-    drafts: Sequence[Draft],
-    maker: Draft | None = None,
-    also: Sequence[Note] = (),
+    message: Message, drafts: Sequence[Draft], maker: Draft | None = None, also: Sequence[Note] = ()
 ) -> list[Note]:
-    """`drafts` answer the message; `maker` is the draft that became it.
-
-    `also`: what the floors above say of it.
-    """
+    """`drafts` answer the message, `maker` became it; `also` is what the floors above say of it."""
     if message.is_ours:
         return [*_changed(message), _ours(maker), *also]
     found = [*_changed(message), *_spam(message)]
     if not message.is_post:
-        found += _reply(message, drafts) or ([] if _is_settled(message, also) else [_open()])
+        # Something else may say why there is no answer.
+        told = message.spam_status or message.deleted_at or any(note.lead for note in also)
+        found += _reply(message, drafts) or ([] if told else [Note("", _("No reply yet."))])
     for draft in drafts:
         if lead := DROPPED.get(DraftState(draft.state)):
             if draft.state == DraftState.WITHDRAWN and draft.judged:
                 lead = JUDGED.get(Feedback(draft.judged), lead)
-            found.append(
-                Note(_by(lead, draft.decided_by), str(draft.why), draft.pk, draft.decided_at)
-            )
-    return [*found, *also, *_clean(message)]
-
-
-def _is_settled(message: Message, also: Sequence[Note]) -> bool:
-    """Whether something else says why there is no answer."""
-    return bool(message.spam_status or message.deleted_at or any(note.lead for note in also))
-
-
-def _open() -> Note:
-    return Note("", _("No reply yet."))
+            said = _by(lead, draft.decided_by)
+            found.append(Note(said, str(draft.why), draft.pk, draft.decided_at))
+    found += also
+    if not message.spam_status and message.spam_score is not None:
+        found.append(Note("", _("Clean, score %.2f.") % message.spam_score))
+    return found
 
 
 def _by(lead: tuple[object, object], actor: str) -> str:
@@ -96,9 +80,8 @@ def _by(lead: tuple[object, object], actor: str) -> str:
 
 def _changed(message: Message) -> list[Note]:
     if message.deleted_at:
-        return [
-            Note(_("Deleted on the surface."), _("The stored text is kept."), at=message.deleted_at)
-        ]
+        kept = _("The stored text is kept.")
+        return [Note(_("Deleted on the surface."), kept, at=message.deleted_at)]
     if message.edited_at:
         return [Note(_("Edited on the surface."), at=message.edited_at)]
     return []
@@ -106,13 +89,10 @@ def _changed(message: Message) -> list[Note]:
 
 def _ours(maker: Draft | None) -> Note:
     if maker is None:
-        return Note(
-            _("Sent by this account."),
-            _(
-                "It has no draft: it was written on the surface itself, or before drafts were "
-                "recorded."
-            ),
+        why = _(
+            "It has no draft: it was written on the surface itself, or before drafts were recorded."
         )
+        return Note(_("Sent by this account."), why)
     if maker.retracted_at:
         return Note(_("Deleted after sending."), str(maker.why), maker.pk, maker.retracted_at)
     if not maker.decided_by or not maker.decided_at:
@@ -138,25 +118,17 @@ def _spam(message: Message) -> list[Note]:
     return [Note(lead, FORMATS["sentences"]([said, _score(message)]))]
 
 
-def _clean(message: Message) -> list[Note]:
-    """What the filter found nothing in."""
-    if message.spam_status or message.spam_score is None:
-        return []
-    return [Note("", _("Clean, score %.2f.") % message.spam_score)]
-
-
 def _score(message: Message) -> str:
-    """What the filter made of it: "Score 0.71."."""
     return "" if message.spam_score is None else _("Score %.2f.") % message.spam_score
 
 
 def _reply(message: Message, drafts: Sequence[Draft]) -> list[Note]:
     live = next((draft for draft in drafts if DraftState(draft.state) not in DROPPED), None)
-    tries = _("Attempt %(n)d of %(most)d.") % {"n": message.reply_attempts, "most": MAX_ATTEMPTS}
+    used = {"n": message.reply_attempts, "most": MAX_ATTEMPTS}
+    tries = _("Attempt %(n)d of %(most)d.") % used
     if message.reply_status == ReplyStatus.SENT:
         return [Note(_("Replied."), "", live.pk if live else None)]
     if message.reply_status == ReplyStatus.FAILED:
-        used = {"n": message.reply_attempts, "most": MAX_ATTEMPTS}
         why = decided(message.reply_why)[1] or _("%(n)d of %(most)d attempts used.") % used
         return [Note(_("Reply failed."), why)]
     if live:
@@ -180,9 +152,8 @@ def decided(why: StoredReason) -> tuple[str, str]:
 
 def may_retry(message: Message, drafts: Sequence[Draft]) -> bool:
     """Whether a person may ask for an answer after all: it failed, or it was passed."""
-    if message.is_ours or message.is_post or message.deleted_at:
-        return False
-    if message.spam_status == SpamStatus.SPAM:
+    is_out = message.deleted_at or message.spam_status == SpamStatus.SPAM
+    if message.is_ours or message.is_post or is_out:
         return False
     if any(DraftState(draft.state) not in DROPPED for draft in drafts):
         return False

@@ -3,8 +3,6 @@
 Three queries, however long the thread is, and those of the floors above.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, Func, JSONField, OuterRef, Q, QuerySet, Subquery
 
 from surfaces.desk.models import DeskViewer
-from surfaces.drafts.models import DEAD, Draft, DraftState
+from surfaces.drafts.models import DEAD, UNDECIDED, UNDER_WAY, Draft, DraftState
 from surfaces.messages.models import Direction, Message, SpamStatus
 from surfaces.operators.scope import UNRESTRICTED, Scope
 from surfaces.settings.models import InstanceSettings
@@ -30,22 +28,12 @@ MOST_READERS = 20
 # What waits on the desk, by what it is about.
 OF_MESSAGES = ("suspect", "given_up")
 OF_DRAFTS = ("draft", "lapsed", "failed", "unknown")
-SHOWN = [
-    DraftState.COMPOSED,
-    DraftState.WAITING,
-    DraftState.APPROVED,
-    DraftState.SENDING,
-    DraftState.UNKNOWN,
-    DraftState.FAILED,
-]
-
-PRESSING = {DraftState.COMPOSED, DraftState.WAITING, DraftState.UNKNOWN, DraftState.FAILED}
+SHOWN = {*UNDECIDED, *UNDER_WAY, DraftState.FAILED}
+PRESSING = {*UNDECIDED, DraftState.UNKNOWN, DraftState.FAILED}
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredMessage:
-    """Whom a message answers; on this page, or on another."""
-
     pk: int
     author: str
     is_here: bool
@@ -53,8 +41,6 @@ class AnsweredMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadNode:
-    """A message as the page shows it."""
-
     message: Message
     drafts: list[Draft]  # not yet said, shown under it
     notes: list[thread_notes.Note]
@@ -74,8 +60,6 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """An operator who has something of this thread open at the desk."""
-
     operator: int
     name: str
     kind: str
@@ -107,17 +91,15 @@ class ThreadView:
     @property
     def waiting(self) -> int:
         rows = [draft for drafts in self.drafts.values() for draft in drafts]
-        return sum(draft.state in {DraftState.COMPOSED, DraftState.WAITING} for draft in rows)
+        return sum(draft.state in UNDECIDED for draft in rows)
 
     @property
     def pressing(self) -> ThreadNode | None:
-        """The first message whose draft a person should look at."""
         nodes = [self.root, *self.nodes]
         return next((n for n in nodes if any(d.state in PRESSING for d in n.drafts)), None)
 
     @property
     def newest(self) -> ThreadNode | None:
-        """What was said to us last, spam aside."""
         said = [n for n in self.nodes if n.message.spam_status != SpamStatus.SPAM]
         return max(said, key=lambda node: node.message.created_at, default=None)
 
@@ -126,17 +108,19 @@ class ThreadView:
 
 
 def thread_queryset(*, reach: Scope = UNRESTRICTED, now: datetime) -> QuerySet[Message]:
-    """Posts with their account and what hangs under them, who reads it, and the spam bounds.
-
-    One query for what would be four.
-    """
+    """Posts with account, what hangs under them, who reads it, and the spam bounds. One query."""
     posts = Message.objects.select_related("account__surface").defer("raw_json", "search")
+    # Whose lease on anything of the post's thread lasts.
+    inside = Message.objects.filter(post=OuterRef(OuterRef("pk"))).values("pk")
+    drafts = Draft.objects.filter(target__post=OuterRef(OuterRef("pk"))).values("pk")
+    about = Q(kind__in=OF_MESSAGES, item_id__in=inside) | Q(kind__in=OF_DRAFTS, item_id__in=drafts)
+    readers = DeskViewer.objects.now_at(now).filter(about).order_by("since", "id")
     under = Message.objects.filter(post=OuterRef("pk")).exclude(pk=OuterRef("pk"))
     edges = JSONBAgg(_array(*EDGE), order_by=["created_at", "id"])
     house = InstanceSettings.objects.order_by().values("suspect_from", "spam_from")[:1]
     return reach.narrow(posts, agent="").annotate(
         under=Subquery(under.order_by().values("post").annotate(_=edges).values("_")),
-        readers=ArraySubquery(_readers(now).values(_=_array(*READER))[:MOST_READERS]),
+        readers=ArraySubquery(readers.values(_=_array(*READER))[:MOST_READERS]),
         suspect_from=Subquery(house.values("suspect_from")),
         spam_from=Subquery(house.values("spam_from")),
     )
@@ -151,24 +135,10 @@ def _array(*names: str) -> Func:
     return Func(*map(F, names), function="jsonb_build_array", output_field=JSONField())
 
 
-def _readers(now: datetime) -> QuerySet[DeskViewer]:
-    """Whose lease on anything of the post's thread lasts."""
-    inside = Message.objects.filter(post=OuterRef(OuterRef("pk"))).values("pk")
-    drafts = Draft.objects.filter(target__post=OuterRef(OuterRef("pk"))).values("pk")
-    about = Q(kind__in=OF_MESSAGES, item_id__in=inside) | Q(kind__in=OF_DRAFTS, item_id__in=drafts)
-    return DeskViewer.objects.now_at(now).filter(about).order_by("since", "id")
-
-
 def _named(row: Sequence[Any]) -> Viewer:
     operator, first, last, username, kind, item, until = row
     name = f"{first} {last}".strip() or username
     return Viewer(operator, name, kind, item, datetime.fromisoformat(until))
-
-
-def _bounds(post: Any) -> Thresholds:
-    if post.suspect_from is None:
-        return Thresholds()
-    return Thresholds(suspect=post.suspect_from, spam=post.spam_from)
 
 
 def build_page(
@@ -177,9 +147,9 @@ def build_page(
     """Read the page of this head's thread that holds message `around`, or the first page."""
     head: Any = post
     known = head.under or []
-    cut = thread_tree.cut(
-        thread_tree.lay_out(((row[0], row[1]) for row in known), post=post.pk), around=around
-    )
+    bounds = () if head.suspect_from is None else (head.suspect_from, head.spam_from)
+    laid = thread_tree.lay_out(((row[0], row[1]) for row in known), post=post.pk)
+    cut = thread_tree.cut(laid, around=around)
     rows = _rows(post, [place.pk for place in cut.places])
     drafts, makers = _drafts(post, rows, reach)
     about = {draft.pk: draft for group in (*drafts.values(), makers.values()) for draft in group}
@@ -187,27 +157,17 @@ def build_page(
     people = _people(post, known)
     lines = [line for line in thread_tree.lines(cut.places) if line.place.pk in rows]
     asked = {line.place.parent for line in lines}
-    authors = {
-        row[0]: AnsweredMessage(row[0], row[2], row[0] in rows) for row in known if row[0] in asked
-    }
+    said = [(row[0], row[2]) for row in known if row[0] in asked]
+    authors = {pk: AnsweredMessage(pk, author, pk in rows) for pk, author in said}
+    given = (drafts, makers, told.notes)
     return ThreadView(
-        post=post,
-        root=_node(post, drafts, makers, told.notes),
-        nodes=[
-            _node(rows[line.place.pk], drafts, makers, told.notes, line, authors) for line in lines
-        ],
-        slice=cut,
-        people=people[:PEOPLE],
-        others=len(people[PEOPLE:]),
-        comments=len(known),
+        post=post, root=_node(post, *given),
+        nodes=[_node(rows[line.place.pk], *given, line, authors) for line in lines], slice=cut,
+        people=people[:PEOPLE], others=len(people[PEOPLE:]), comments=len(known),
         ours=sum(row[4] == Direction.OUTGOING for row in known),
-        spam=sum(row[5] == SpamStatus.SPAM for row in known),
-        drafts=drafts,
-        makers=makers,
-        told=told,
-        readers=[_named(row) for row in head.readers],
-        thresholds=_bounds(post),
-    )
+        spam=sum(row[5] == SpamStatus.SPAM for row in known), drafts=drafts, makers=makers,
+        told=told, readers=[_named(row) for row in head.readers], thresholds=Thresholds(*bounds),
+    )  # fmt: skip
 
 
 def _rows(post: Message, ids: list[int]) -> dict[int, Message]:
@@ -221,12 +181,10 @@ def _rows(post: Message, ids: list[int]) -> dict[int, Message]:
 def _drafts(
     post: Message, rows: dict[int, Message], reach: Scope
 ) -> tuple[dict[int, list[Draft]], dict[int, Draft]]:
-    """Drafts by what they answer, and by what became of them."""
-    shown = [post.pk, *rows]
     by_target: dict[int, list[Draft]] = {}
     by_message: dict[int, Draft] = {}
     known = {post.pk: post, **rows}
-    about = Q(target__in=shown) | Q(message__in=shown)
+    about = Q(target__in=[*known]) | Q(message__in=[*known])
     for draft in reach.narrow(Draft.objects.filter(about)).order_by("id"):
         draft.account = post.account
         if draft.target_id in known:
@@ -264,7 +222,6 @@ def _node(
 
 
 def _people(post: Message, known: Iterable[Sequence[Any]]) -> list[Participant]:
-    """Who is here, the busiest first."""
     said: Counter[str] = Counter({post.author: 1})
     seen = {post.author: (post.is_ours, post.author_is_bot)}
     for _, _, author, is_bot, direction, _ in known:

@@ -3,9 +3,8 @@
 Out of the ledger, the rows themselves, and what the floors above add (`Extension.timeline_events`).
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -83,7 +82,7 @@ class TimelineEvent:
     tells: str = ""
 
 
-Steps = Callable[[Message | None, Sequence[Draft], Scope], Sequence[TimelineEvent]]
+Events = Sequence[TimelineEvent]
 
 
 def of_message(
@@ -91,14 +90,13 @@ def of_message(
     drafts: Iterable[Draft] | None = None,
     *,
     maker: Draft | None = None,
-    also: Sequence[TimelineEvent] | None = None,
+    also: Events | None = None,
     reach: Scope = UNRESTRICTED,
     thresholds: scoring.Thresholds | None = None,
 ) -> list[TimelineEvent]:
-    """From seen to sent; of our own words, from what they answer.
+    """From seen to sent; of our own words, from what they answer. `maker` became the message.
 
-    `maker` became the message. What is not given is asked for: one query each. `also` is what
-    the floors above say.
+    What is not given is asked for: one query each. `also` is what the floors above say.
     """
     if maker is None and message.is_ours:
         made = reach.narrow(Draft.objects.filter(message=message))
@@ -115,19 +113,15 @@ def of_message(
 
 
 def of_draft(
-    draft: Draft,
-    *,
-    also: Sequence[TimelineEvent] | None = None,
-    thresholds: scoring.Thresholds | None = None,
+    draft: Draft, *, also: Events | None = None, thresholds: scoring.Thresholds | None = None
 ) -> list[TimelineEvent]:
-    """The comment's life and the draft's own, without its rivals, each edit with what it changed.
-
-    Two queries, one for the ledger and one for the floors above.
-    """
+    """The comment's life and the draft's own, without its rivals, each edit with its changes."""
     target = draft.target if draft.target and not draft.target.is_post else None
     made = draft.message if draft.message_id else None
     if also is None:
-        also = _above(target, [draft], _of_its_agent(draft)) if draft.agent else []
+        # What other agents did for the same comment is not this draft's life.
+        its_agent = Scope(agents=frozenset({draft.agent}))
+        also = _above(target, [draft], its_agent) if draft.agent else []
     now = {"title": draft.title, "text": draft.text, "community": draft.community}
     given = [row for row in (target, made) if row]
     current = {name_of(row): {"content": row.content} for row in given}
@@ -136,13 +130,7 @@ def of_draft(
     return _in_order(seen, told, also, _to_come([draft]), given)
 
 
-def _of_its_agent(draft: Draft) -> Scope:
-    """What other agents did for the same comment is not this draft's life."""
-    return Scope(agents=frozenset({draft.agent}))
-
-
 def _above(message: Message | None, drafts: Sequence[Draft], reach: Scope) -> list[TimelineEvent]:
-    """What the floors above know of it."""
     found: list[TimelineEvent] = []
     for extension in extensions():
         for events_of in extension.timeline_events:
@@ -151,28 +139,19 @@ def _above(message: Message | None, drafts: Sequence[Draft], reach: Scope) -> li
 
 
 def _in_order(
-    seen: list[TimelineEvent],
-    told: list[TimelineEvent],
-    also: Sequence[TimelineEvent],
-    to_come: list[TimelineEvent],
-    rows: Sequence[Message],
+    seen: Events, told: Events, also: Events, to_come: Events, rows: Sequence[Message]
 ) -> list[TimelineEvent]:
-    """Merge and sort events; an upper app's event replaces its duplicate."""
     better = {step.tells for step in also if step.tells}
     past = [step for step in told if step.tells not in better]
     past += [step for step in also if step.how != "next"]
-    past += [_gone(row, row.deleted_at) for row in rows if row.deleted_at and not _has(told, row)]
+    deleted = {step.tells for step in told}
+    for row in rows:
+        # Missed in a whole reading of its thread: the ledger has no line for that.
+        if row.deleted_at and f"message.deleted {name_of(row)}" not in deleted:
+            words = _("No longer on the surface")
+            past.append(TimelineEvent(at=row.deleted_at, words=words, how="warn", actor="watcher"))
     past.sort(key=lambda step: step.at or timezone.now())
     return [*seen, *past, *(step for step in also if step.how == "next"), *to_come]
-
-
-def _has(told: Iterable[TimelineEvent], row: Message) -> bool:
-    return any(step.tells == f"message.deleted {name_of(row)}" for step in told)
-
-
-def _gone(row: Message, at: datetime) -> TimelineEvent:
-    """Missed in a whole reading of its thread: the ledger has no line for that."""
-    return TimelineEvent(at=at, words=_("No longer on the surface"), how="warn", actor="watcher")
 
 
 def _seen(
@@ -180,9 +159,8 @@ def _seen(
 ) -> list[TimelineEvent]:
     place = account.surface.name
     if message.is_ours:
-        return [
-            TimelineEvent(at=message.created_at, words=_("Sent by us on %s") % place, how="done")
-        ]
+        words = _("Sent by us on %s") % place
+        return [TimelineEvent(at=message.created_at, words=words, how="done")]
     written = TimelineEvent(at=message.created_at, words=_("Written on %s") % place, how="done")
     steps = [written, TimelineEvent(at=message.seen_at, words=_("Read by the watcher"), how="done")]
     return steps if message.spam_score is None else [*steps, _judged(message, thresholds)]
@@ -199,12 +177,10 @@ def _judged(message: Message, at: scoring.Thresholds | None) -> TimelineEvent:
     words = FOUND.get(status or "", FOUND[""])
     is_bad = status in {"spam", "suspect"}
     return TimelineEvent(
-        at=message.seen_at,
-        words=str(words),
-        how="warn" if is_bad else "done",
+        at=message.seen_at, words=str(words), how="warn" if is_bad else "done",
         why=message.spam_why if is_bad else "",
         measures=f"{_('score')} {message.spam_score:.2f}{bound}",
-    )
+    )  # fmt: skip
 
 
 def _ledger(
@@ -221,25 +197,14 @@ def _line(event: AuditEvent, changes: list[Edit]) -> TimelineEvent:
     plain = label("action", event.action).capitalize()
     words, how = SAID.get(event.action, (plain, "done"))
     named = event.facts.get("activation") or event.subject
-    return TimelineEvent(
-        at=event.at,
-        words=str(words),
-        how=how,
-        actor=event.actor,
-        why=str(event.why),
-        measures=_again(event),
-        changes=changes,
-        tells=f"{event.action} {named}",
-    )
-
-
-def _again(event: AuditEvent) -> str:
-    """When what was put off is tried again."""
-    try:
+    again = ""  # when what was put off is tried
+    with suppress(ValueError):
         until = datetime.fromisoformat(str(event.facts.get("until")))
-    except ValueError:
-        return ""
-    return _("next attempt %s") % f"{timezone.localtime(until):%H:%M:%S}"
+        again = _("next attempt %s") % f"{timezone.localtime(until):%H:%M:%S}"
+    return TimelineEvent(
+        at=event.at, words=str(words), how=how, actor=event.actor, why=str(event.why),
+        measures=again, changes=changes, tells=f"{event.action} {named}",
+    )  # fmt: skip
 
 
 def _to_come(drafts: Iterable[Draft]) -> list[TimelineEvent]:
@@ -252,12 +217,9 @@ def _to_come(drafts: Iterable[Draft]) -> list[TimelineEvent]:
                 lapses = _("Expires unless an operator decides")
                 steps.append(TimelineEvent(at=draft.expires_at, words=lapses, how="next"))
         elif draft.state == DraftState.UNKNOWN:
-            words = (
-                _("An operator has to check whether it was sent")
-                if draft.needs_person
-                else _("Delivery is being checked")
-            )
-            at = None if draft.needs_person else _ahead(draft.look_at)
+            words, at = _("Delivery is being checked"), _ahead(draft.look_at)
+            if draft.needs_person:
+                words, at = _("An operator has to check whether it was sent"), None
             steps.append(TimelineEvent(at=at, words=words, how="next"))
     return steps
 

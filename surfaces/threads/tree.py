@@ -4,8 +4,6 @@ Whatever the surface says about parents, every message comes out exactly once:
 orphans stand under the post, and a ring of parents is opened at its oldest member.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -87,11 +85,13 @@ def _ring(pk: int, parents: Mapping[int, int | None]) -> list[int]:
 def cut(
     places: Sequence[TreePosition], *, around: int | None = None, most: int = MOST
 ) -> TreeSlice:
-    """Return the page that holds message `around`, or the first one.
-
-    Pages end where an answer to the post ends, unless one such answer alone fills a page.
-    """
-    starts = _starts(places, most)
+    """The page that holds `around`, else the first. Pages end where an answer to the post ends."""
+    starts, last_top = [0], 0
+    for i, place in enumerate(places):
+        if place.depth == 0:
+            last_top = i
+        if i - starts[-1] >= most:
+            starts.append(last_top if last_top > starts[-1] else i)
     at = next((i for i, place in enumerate(places) if place.pk == around), 0)
     number = max(i for i, start in enumerate(starts) if start <= at)
     start = starts[number]
@@ -103,16 +103,6 @@ def cut(
         before=start,
         after=len(places) - end,
     )
-
-
-def _starts(places: Sequence[TreePosition], most: int) -> list[int]:
-    starts, last_top = [0], 0
-    for i, place in enumerate(places):
-        if place.depth == 0:
-            last_top = i
-        if i - starts[-1] >= most:
-            starts.append(last_top if last_top > starts[-1] else i)
-    return starts
 
 
 def lines(places: Sequence[TreePosition], *, deepest: int = DEEPEST) -> list[TreeLine]:

@@ -1,7 +1,5 @@
 """Threads: the posts we watch, and one of them as a tree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from django.http import HttpResponse
@@ -25,9 +23,8 @@ WHOSE = [
 
 @require_safe
 def threads(request: OperatorRequest) -> HttpResponse:
-    filters = replace(
-        Filters.of(request.GET, within=request.user.reach.accounts), kind=MessageKind.POST
-    )
+    asked = Filters.of(request.GET, within=request.user.reach.accounts)
+    filters = replace(asked, kind=MessageKind.POST)
     page = message_listing.list_messages(filters, request.GET)
     shown = {
         "page": page,

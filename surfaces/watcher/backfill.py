@@ -1,21 +1,16 @@
 """Read an account's whole history, page by page. Can be repeated."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 
-import httpx
-
+from surfaces.accounts.clients import Clock
 from surfaces.accounts.models.account import Account
-from surfaces.watcher.rounds import WatchReport, open_known_reader, read_thread
+from surfaces.watcher.rounds import Transport, WatchReport, open_known_reader, read_thread
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillStep:
-    """One post of the history was read with its comments."""
-
     posts: int  # read so far
     comments_seen: int
     stored: int
@@ -24,15 +19,11 @@ class BackfillStep:
 
 
 def backfill(
-    account: Account,
-    *,
-    clock: Callable[[], datetime],
-    transport: httpx.BaseTransport | None = None,
+    account: Account, *, clock: Clock, transport: Transport = None
 ) -> Iterator[BackfillStep]:
     """Yield a step per post. Raises `SurfaceError`; what was read before stays."""
-    reader = open_known_reader(account, clock=clock, transport=transport)
     report, posts, cursor = WatchReport(), 0, None
-    try:
+    with closing(open_known_reader(account, clock=clock, transport=transport)) as reader:
         while True:
             page = reader.history(cursor)
             report.skipped += page.skipped
@@ -44,5 +35,3 @@ def backfill(
             if page.cursor is None:
                 return
             cursor = page.cursor
-    finally:
-        reader.close()

@@ -1,24 +1,20 @@
 """Watch round: the result of one poll of an account."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Self
 
 from django.db import models
+from django.db.models import Index
 
 from surfaces.accounts.models.account import Account
 from surfaces.text.fields import ReasonField
 
 
 class WatchRoundQuerySet(models.QuerySet["WatchRound"]):
-    """Queries of rounds."""
-
     def since(self, moment: datetime) -> Self:
         return self.filter(started_at__gte=moment)
 
     def latest_of_each(self) -> Self:
-        """The last round of every account."""
         return self.order_by("account_id", "-id").distinct("account_id")
 
 
@@ -44,12 +40,10 @@ class WatchRound(models.Model):
         ordering = ["-id"]
         indexes = [
             # For the account's page: its latest rounds.
-            models.Index(name="watch_round_latest", fields=["account", "-id"]),
+            Index(name="watch_round_latest", fields=["account", "-id"]),
             # For what a day brought, by account and hour: answered from the index alone.
-            models.Index(
-                name="watch_round_day",
-                fields=["account", "started_at"],
-                include=["stored", "spam"],
+            Index(
+                name="watch_round_day", fields=["account", "started_at"], include=["stored", "spam"]
             ),
         ]
 

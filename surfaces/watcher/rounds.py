@@ -7,10 +7,9 @@ A claim expires when its watcher dies; a late watcher's claim number no longer
 matches, and it stops.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,11 +19,11 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from surfaces.accounts.clients import open_reader
+from surfaces.accounts.clients import Clock, open_reader
 from surfaces.accounts.models.account import Account, AccountState
 from surfaces.accounts.services import stop_account
 from surfaces.adapters.base import Reader
-from surfaces.adapters.types import Identity, Item, Skipped
+from surfaces.adapters.types import Item, Skipped
 from surfaces.errors import (
     AuthFailed,
     Limited,
@@ -34,15 +33,14 @@ from surfaces.errors import (
     Suspended,
     TryLater,
 )
-from surfaces.messages.store import StoreResult, store
-from surfaces.messages.thread_reads import note_thread
+from surfaces.messages.store import StoreResult, note_thread, store
 from surfaces.spam import classify
 from surfaces.text.reasons import StoredReason, as_reason, reason
 from surfaces.watcher.models import WatchRound
 from surfaces.watcher.thread_selection import LEFT, MOST_LEFT, known_posts, to_read, turned
 
 logger = logging.getLogger(__name__)
-Clock = Callable[[], datetime]
+Transport = httpx.BaseTransport | None
 
 LEASE = timedelta(seconds=120)  # renewed after every thread
 MOST_THREADS = 200  # per round
@@ -56,8 +54,6 @@ class ClaimLost(Exception):
 
 @dataclass(slots=True)
 class WatchReport:
-    """What a round saw and did, in items."""
-
     seen: int = 0
     threads: int = 0
     stored: StoreResult = field(default_factory=StoreResult)
@@ -69,7 +65,7 @@ def watch_due(
     worker: str,
     clock: Clock = timezone.now,
     until: Callable[[], bool] = lambda: False,
-    transport: httpx.BaseTransport | None = None,
+    transport: Transport = None,
 ) -> list[WatchRound]:
     """Poll all due accounts, or as many as fit before `until`."""
     rounds: list[WatchRound] = []
@@ -79,13 +75,11 @@ def watch_due(
 
 
 def round_of(
-    account: Account, *, clock: Clock = timezone.now, transport: httpx.BaseTransport | None = None
+    account: Account, *, clock: Clock = timezone.now, transport: Transport = None
 ) -> WatchRound | None:
-    """Poll one account now; None if another watcher has claimed it."""
     now = clock()
-    free = Account.objects.filter(pk=account.pk).filter(
-        Q(watch_lease_until=None) | Q(watch_lease_until__lte=now)
-    )
+    is_free = Q(watch_lease_until=None) | Q(watch_lease_until__lte=now)
+    free = Account.objects.filter(is_free, pk=account.pk)
     if not _take(free, account.interval, worker="by hand", now=now):
         return None
     claimed = Account.objects.select_related("surface").get(pk=account.pk)
@@ -94,14 +88,8 @@ def round_of(
 
 @transaction.atomic(durable=True)
 def claim(*, worker: str, now: datetime) -> Account | None:
-    """Claim the account that has been due the longest, or None."""
-    account = (
-        Account.objects.due(now)
-        .select_related("surface")
-        .order_by("next_watch_at", "pk")
-        .select_for_update(of=("self",), skip_locked=True)
-        .first()
-    )
+    due = Account.objects.due(now).select_related("surface").order_by("next_watch_at", "pk")
+    account = due.select_for_update(of=("self",), skip_locked=True).first()
     if account:
         _take(Account.objects.filter(pk=account.pk), account.interval, worker=worker, now=now)
         account.watch_number += 1
@@ -109,26 +97,11 @@ def claim(*, worker: str, now: datetime) -> Account | None:
 
 
 def _take(free: Any, interval: timedelta, *, worker: str, now: datetime) -> int:
-    taken: int = free.update(
-        watched_by=worker,
-        watch_lease_until=now + LEASE,
-        watch_number=F("watch_number") + 1,
-        next_watch_at=now + interval,
-    )
-    return taken
+    times = {"watch_lease_until": now + LEASE, "next_watch_at": now + interval}
+    return int(free.update(watched_by=worker, watch_number=F("watch_number") + 1, **times))
 
 
-def _hold(account: Account, now: datetime) -> None:
-    """Renew the claim, or stop: a round that lost it must not go on."""
-    mine = Account.objects.filter(pk=account.pk, watch_number=account.watch_number)
-    if not mine.update(watch_lease_until=now + LEASE):
-        raise ClaimLost
-
-
-# ── one round ─────────────────────────────────────────────────────────────
-
-
-def _round(account: Account, *, clock: Clock, transport: httpx.BaseTransport | None) -> WatchRound:
+def _round(account: Account, *, clock: Clock, transport: Transport) -> WatchRound:
     """Read `account`; whatever goes wrong ends in the round's outcome, never beyond."""
     report, started_at, requests = WatchReport(), clock(), 0
     outcome: StoredReason | str = ""
@@ -157,7 +130,6 @@ def _round(account: Account, *, clock: Clock, transport: httpx.BaseTransport | N
 
 
 def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock) -> dict[str, Any]:
-    """Ask for news and read the threads that have some. Returns what to remember."""
     known = known_posts(account)
     news = reader.news(known, account.cursor)
     report.skipped += news.skipped
@@ -165,7 +137,10 @@ def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock
     failures, left = 0, []
     chosen = to_read(account, known, news, now=clock())
     for post_id in turned(chosen[:MOST_THREADS], account.watch_number):
-        _hold(account, clock())
+        # Renew the claim, or stop: a round that lost it must not go on.
+        mine = Account.objects.filter(pk=account.pk, watch_number=account.watch_number)
+        if not mine.update(watch_lease_until=clock() + LEASE):
+            raise ClaimLost
         try:
             count = news.counts.get(post_id)
             read_thread(account, reader, post_id, report, clock=clock, count=count)
@@ -181,28 +156,18 @@ def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock
     return {"cursor": {**news.cursor, LEFT: left[:MOST_LEFT]}}
 
 
-def open_known_reader(
-    account: Account, *, clock: Clock, transport: httpx.BaseTransport | None = None
-) -> Reader:
-    """Open a reader that knows our own words; the first time, ask who we are."""
+def open_known_reader(account: Account, *, clock: Clock, transport: Transport = None) -> Reader:
     if not account.remote_id:
-        asking = open_reader(account, clock=clock, transport=transport)
+        with closing(open_reader(account, clock=clock, transport=transport)) as asking:
+            identity = asking.who_am_i()
+        facts = {"handle": identity.handle[:120], "remote_id": identity.remote_id[:200]}
         try:
-            _introduce(account, asking.who_am_i())
-        finally:
-            asking.close()
+            with transaction.atomic():
+                Account.objects.filter(pk=account.pk).update(**facts)
+        except IntegrityError as error:  # one name there is one account here
+            raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
+        account.handle, account.remote_id = facts["handle"], facts["remote_id"]
     return open_reader(account, clock=clock, transport=transport)
-
-
-def _introduce(account: Account, identity: Identity) -> None:
-    """Remember who the service says we are. One name there is one account here."""
-    facts = {"handle": identity.handle[:120], "remote_id": identity.remote_id[:200]}
-    try:
-        with transaction.atomic():
-            Account.objects.filter(pk=account.pk).update(**facts)
-    except IntegrityError as error:
-        raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
-    account.handle, account.remote_id = facts["handle"], facts["remote_id"]
 
 
 def read_thread(
@@ -225,20 +190,15 @@ def read_thread(
 
 
 def _store(account: Account, items: Sequence[Item], report: WatchReport, *, now: datetime) -> None:
-    changed = store(account, items, now=now, judge=classify.classify_items)
-    report.stored.add(changed)
-
-
-# ── how the account is ────────────────────────────────────────────────────
+    report.stored.add(store(account, items, now=now, judge=classify.classify_items))
 
 
 def _well(account: Account, *, now: datetime) -> None:
     """It answered: down and over are over; a suspension is about writing and stays."""
     fresh = Account.objects.get(pk=account.pk)
-    is_over = fresh.state_until is not None and fresh.state_until <= now
-    if fresh.state == AccountState.DOWN or (
-        fresh.state in {AccountState.LIMITED, AccountState.SUSPENDED} and is_over
-    ):
+    may_end = fresh.state in {AccountState.LIMITED, AccountState.SUSPENDED}
+    is_over = may_end and fresh.state_until is not None and fresh.state_until <= now
+    if fresh.state == AccountState.DOWN or is_over:
         account.becomes(AccountState.OK, now=now, quiet_until=None)
 
 
@@ -269,7 +229,6 @@ def _finish(
     *,
     now: datetime,
 ) -> WatchRound:
-    """Store the round and release the account."""
     done = report.stored
     row = WatchRound(
         account=account, started_at=started_at, ended_at=now, outcome=outcome,
@@ -286,12 +245,6 @@ def _finish(
         logger.error("a round could not be written down", extra={"account_id": account.pk})
         connection.close()
     for skipped in report.skipped[:REASONS_KEPT]:
-        logger.info(
-            "an item was skipped",
-            extra={
-                "account_id": account.pk,
-                "remote_id": skipped.remote_id,
-                "why": str(as_reason(skipped.why)),
-            },
-        )
+        extra = {"account_id": account.pk, "remote_id": skipped.remote_id}
+        logger.info("an item was skipped", extra={**extra, "why": str(as_reason(skipped.why))})
     return row

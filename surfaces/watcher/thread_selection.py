@@ -1,7 +1,5 @@
 """Choose which threads a round reads: news first, then a share of the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from math import ceil

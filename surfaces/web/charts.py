@@ -4,8 +4,6 @@ A picture that carries text has no viewBox: x in % of the width and y in px, so 
 keep their size on a phone. Every picture stands beside its figures in words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,8 +17,6 @@ WARM = 0.8  # of a limit: from here a bar is amber
 
 @dataclass(frozen=True, slots=True)
 class Spark:
-    """A line with its area and the dot of now."""
-
     line: str
     area: str
     x: str
@@ -100,7 +96,6 @@ class Column(Slot):
 
     @property
     def words(self) -> str:
-        """In whole per cent."""
         return "–" if self.share is None else str(round(self.share * 100))
 
     def y_of(self, share: float | None) -> float:
@@ -133,12 +128,10 @@ def columns(values: Sequence[float], limit: float | None = None) -> Columns:
         )
         for at, value in enumerate(values)
     ]
-    line = BASE - FULL * limit / most if limit is not None else None
-    return Columns(
-        drawn,
-        limit="" if line is None else f"{line:.1f}",
-        limit_label="" if line is None else f"{line - 6:.1f}",
-    )
+    if limit is None:
+        return Columns(drawn, limit="", limit_label="")
+    line = BASE - FULL * limit / most
+    return Columns(drawn, limit=f"{line:.1f}", limit_label=f"{line - 6:.1f}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,5 @@
 """How every form of ours looks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -23,7 +23,8 @@ Item = TypeVar("Item")
 Shown = TypeVar("Shown")
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 Key = tuple[Any, ...]
-NOTHING: Mapping[str, str] = {}
+Query = Mapping[str, str]
+NOTHING: Query = {}
 MAX_KEY = 300  # characters of a key in an address
 
 
@@ -38,21 +39,13 @@ class Keyset:
         self._is_descending = [name.startswith("-") for name, _ in columns]
         self._types = [each for _, each in columns]
 
-    def order(self, *, backwards: bool = False) -> list[str]:
-        """For `order_by`."""
-        return [
-            f"-{name}" if is_descending != backwards else name
-            for name, is_descending in zip(self._names, self._is_descending, strict=True)
-        ]
-
-    def behind(self, key: Key, *, backwards: bool = False) -> Q:
-        """The rows that follow `key` in this order, as a condition that an index answers."""
-        signs = ["lt" if down != backwards else "gt" for down in self._is_descending]
-        return _beyond(self._names, signs, key)
-
     def slice(self, rows: Rows, key: Key | None = None, *, backwards: bool = False) -> Rows:
-        found: Rows = rows.order_by(*self.order(backwards=backwards))
-        return found if key is None else found.filter(self.behind(key, backwards=backwards))
+        """The rows in this order, those that follow `key`; an index answers that."""
+        falls = [is_descending != backwards for is_descending in self._is_descending]
+        names = zip(self._names, falls, strict=True)
+        found: Rows = rows.order_by(*(f"-{name}" if fall else name for name, fall in names))
+        signs = ["lt" if fall else "gt" for fall in falls]
+        return found if key is None else found.filter(_beyond(self._names, signs, key))
 
     def key_of(self, row: Any) -> Key:
         return tuple(getattr(row, name) for name in self._names)
@@ -62,7 +55,7 @@ class Keyset:
         return "~".join(v.isoformat() if isinstance(v, datetime) else str(v) for v in key)
 
     def links(
-        self, keep: Mapping[str, str], *, newer: Key | None = None, older: Key | None = None
+        self, keep: Query, *, newer: Key | None = None, older: Key | None = None
     ) -> dict[str, str]:
         """Query strings of the pages that end before `newer` and begin behind `older`."""
         return {
@@ -70,7 +63,7 @@ class Keyset:
             "older": _link(keep, before=self.dump(older)) if older else "",
         }
 
-    def load(self, values: Mapping[str, str], name: str) -> Key | None:
+    def load(self, values: Query, name: str) -> Key | None:
         """The key that an address names; None where it names none."""
         text = values.get(name, "")
         if not text:
@@ -98,14 +91,9 @@ class KeysetPage(Generic[Item]):
 
 
 def paginate(
-    rows: QuerySet[Row],
-    query: Mapping[str, str],
-    *,
-    size: int = SIZE,
-    keep: Mapping[str, str] = NOTHING,
+    rows: QuerySet[Row], query: Query, *, size: int = SIZE, keep: Query = NOTHING
 ) -> KeysetPage[Row]:
     """The newest rows, or the page before or after the key that `query` names. One query.
-
     `keep` are the parameters that the links to other pages carry on. Beyond the last row, and
     before the first, stands the first page again.
     """
@@ -124,12 +112,7 @@ def paginate(
 
 
 def paginate_forward(
-    rows: QuerySet[Row],
-    query: Mapping[str, str],
-    *,
-    keyset: Keyset,
-    size: int = SIZE,
-    keep: Mapping[str, str] = NOTHING,
+    rows: QuerySet[Row], query: Query, *, keyset: Keyset, size: int = SIZE, keep: Query = NOTHING
 ) -> KeysetPage[Row]:
     """For lists that only go on: `after` names the key behind which the page begins."""
     found = list(keyset.slice(rows, keyset.load(query, "after"))[: size + 1])
@@ -138,8 +121,7 @@ def paginate_forward(
     return KeysetPage(shown, older=_link(keep, after=last) if last else "")
 
 
-def _link(keep: Mapping[str, str], **key: str) -> str:
-    """A query string of what says something."""
+def _link(keep: Query, **key: str) -> str:
     return urlencode({name: value for name, value in {**keep, **key}.items() if value})
 
 
@@ -147,20 +129,15 @@ def _beyond(names: list[str], signs: list[str], key: Key) -> Q:
     if len(names) == 1:
         return Q(**{f"{names[0]}__{signs[0]}": key[0]})
     if len(set(signs)) == 1:
-        return Q(_compare_rows(names, signs[0], key))
+        # (created_at, id) < (…) as one comparison, so that an index of both columns answers it.
+        columns = Func(*map(F, names), template="(%(expressions)s)")
+        values = Func(*map(Value, key), template="(%(expressions)s)")
+        joined = " < " if signs[0] == "lt" else " > "
+        facts = {"template": "%(expressions)s", "output_field": BooleanField()}
+        return Q(Func(columns, values, arg_joiner=joined, **facts))
     first = names[0]
     rest = Q(**{first: key[0]}) & _beyond(names[1:], signs[1:], key[1:])
     return Q(**{f"{first}__{signs[0]}e": key[0]}) & (Q(**{f"{first}__{signs[0]}": key[0]}) | rest)
-
-
-def _compare_rows(names: list[str], sign: str, key: Key) -> Func:
-    """(created_at, id) < (…) as one comparison, so that an index of both columns answers it."""
-    columns = Func(*map(F, names), template="(%(expressions)s)")
-    values = Func(*map(Value, key), template="(%(expressions)s)")
-    joined = " < " if sign == "lt" else " > "
-    return Func(
-        columns, values, template="%(expressions)s", arg_joiner=joined, output_field=BooleanField()
-    )
 
 
 def _parse(text: str, wanted: type) -> Any:
@@ -170,6 +147,6 @@ def _parse(text: str, wanted: type) -> Any:
         return text
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return None if timezone.is_naive(moment) else moment.astimezone(UTC)
+    except (OverflowError, ValueError):  # PostgreSQL refuses an offset that leaves its years, too
         return None
-    return None if timezone.is_naive(moment) else moment

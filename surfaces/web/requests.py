@@ -32,17 +32,14 @@ def client_ip(request: HttpRequest) -> str:
 
 
 def parse_id(text: str) -> int | None:
-    """A number that fits an id column; None for everything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def int_param(values: Mapping[str, str], name: str) -> int | None:
     """The number `name` in a query or form; None where it is missing or empty."""
     text = values.get(name, "")
-    if not text:
-        return None
     number = parse_id(text)
-    if number is None:
+    if text and number is None:
         raise bad_value(name, text)
     return number
 

@@ -1,10 +1,9 @@
 """Helpers of views with actions: errors as toasts, safe redirects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -20,6 +19,15 @@ def rule_errors_as_toasts(request: HttpRequest) -> Iterator[None]:
         yield
     except RuleBroken as error:
         toasts.show_error(request, error)
+
+
+@contextmanager
+def rule_errors_in_form(form: BaseForm, field: str | None = None) -> Iterator[None]:
+    """Put the sentence of a broken rule where the form shows it."""
+    try:
+        yield
+    except RuleBroken as error:
+        form.add_error(field, str(error))
 
 
 def redirect_back(request: HttpRequest, to: str, *args: object) -> HttpResponse:

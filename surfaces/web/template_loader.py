@@ -5,34 +5,13 @@ the template is compiled. An include with a fixed name finds its template once. 
 own templates stay as they are.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from django.template import Context, Template, loader_tags
-from django.template.base import (
-    FilterExpression,
-    Node,
-    NodeList,
-    Origin,
-    TextNode,
-    Variable,
-    VariableNode,
-)
-from django.template.defaulttags import (
-    AutoEscapeControlNode,
-    CommentNode,
-    CsrfTokenNode,
-    ForNode,
-    IfNode,
-    LoadNode,
-    TemplateLiteral,
-    URLNode,
-    WithNode,
-)
+from django.template import Context, Node, NodeList, Origin, Template, defaulttags, loader_tags
+from django.template.base import FilterExpression, TextNode, Variable, VariableNode
 from django.template.library import SimpleNode, TagHelperNode
 from django.template.loaders import base, cached
 from django.templatetags.i18n import BlockTranslateNode, LanguageNode, TranslateNode
@@ -41,14 +20,7 @@ from django.urls import NoReverseMatch
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 
-from surfaces.web.template_nodes import (
-    AddressNode,
-    IncludedNode,
-    QuickVariable,
-    SentenceNode,
-    TokenNode,
-    ValueNode,
-)
+from surfaces.web import template_nodes
 
 N = TypeVar("N", bound=Node)
 INDENT = re.compile(r"\s*\n\s*")  # between elements; where it shows, templates have none
@@ -109,17 +81,16 @@ class _Folding:
 def _quicker(node: Node) -> Node | None:
     match node:
         case loader_tags.IncludeNode() if _is_fixed(node.template):
-            return IncludedNode(node)
+            return template_nodes.IncludedNode(node)
         case VariableNode():
-            return ValueNode(node.filter_expression)
-        case CsrfTokenNode():
-            return TokenNode()
-        case URLNode() if _is_fixed(node.view_name) and not node.kwargs:
-            return AddressNode(node)
+            return template_nodes.ValueNode(node.filter_expression)
+        case defaulttags.CsrfTokenNode():
+            return template_nodes.TokenNode()
+        case defaulttags.URLNode() if _is_fixed(node.view_name) and not node.kwargs:
+            return template_nodes.AddressNode(node)
         case BlockTranslateNode() if not node.plural and not node.message_context:
-            return SentenceNode(node)
-        case _:
-            return None
+            return template_nodes.SentenceNode(node)
+    return None
 
 
 def _is_same_each_time(node: Node) -> bool:
@@ -127,14 +98,10 @@ def _is_same_each_time(node: Node) -> bool:
         case TranslateNode():
             return not node.asvar and not node.message_context and _is_fixed(node.filter_expression)
         case BlockTranslateNode():
-            return not (
-                node.asvar
-                or node.plural
-                or node.extra_context
-                or node.message_context
-                or any(token.token_type.name == "VAR" for token in node.singular)
-            )
-        case URLNode():
+            given = (node.asvar, node.plural, node.extra_context, node.message_context)
+            has_gaps = any(token.token_type.name == "VAR" for token in node.singular)
+            return not any(given) and not has_gaps
+        case defaulttags.URLNode():
             return not (node.args or node.kwargs or node.asvar) and _is_fixed(node.view_name)
         case StaticNode():
             return not node.varname and _is_fixed(node.path)
@@ -142,7 +109,7 @@ def _is_same_each_time(node: Node) -> bool:
             fixed = all(_is_fixed(given) for given in [*node.args, *node.kwargs.values()])
             return fixed and node.target_var is None and getattr(node.func, "is_pure", False)
         case _:
-            return isinstance(node, CommentNode | LoadNode)
+            return isinstance(node, defaulttags.CommentNode | defaulttags.LoadNode)
 
 
 def _is_fixed(given: FilterExpression) -> bool:
@@ -155,7 +122,7 @@ def _prepare(given: FilterExpression) -> None:
     if isinstance(given.var, Promise):
         given.var = str(given.var)
     elif isinstance(given.var, Variable) and given.var.lookups:
-        given.var = QuickVariable(given.var.var)
+        given.var = template_nodes.QuickVariable(given.var.var)
     given.filters = [
         (filter_, [(is_variable, str(value) if isinstance(value, Promise) else value)
                    for is_variable, value in arguments])
@@ -165,32 +132,31 @@ def _prepare(given: FilterExpression) -> None:
 
 def _inside(node: Node) -> Iterator[NodeList]:
     """Every list of nodes of a node, but those that another language or escaping governs."""
-    if isinstance(node, IfNode):
+    if isinstance(node, defaulttags.IfNode):
         yield from (nodes for _condition, nodes in node.conditions_nodelists)
-    elif not isinstance(node, LanguageNode | AutoEscapeControlNode):
+    elif not isinstance(node, LanguageNode | defaulttags.AutoEscapeControlNode):
         yield from filter(None, (getattr(node, name, None) for name in node.child_nodelists))
 
 
 def _expressions(node: Any) -> Iterator[Any]:
-    """What a node computes when it is rendered."""
     match node:
         case VariableNode():
             yield node.filter_expression
-        case IfNode():
+        case defaulttags.IfNode():
             for condition, _nodes in node.conditions_nodelists:
                 yield from _operands(condition)
-        case ForNode():
+        case defaulttags.ForNode():
             yield node.sequence
-        case URLNode():
+        case defaulttags.URLNode():
             yield from node.args
         case TagHelperNode():
             yield from (*node.args, *node.kwargs.values())
-        case loader_tags.IncludeNode() | WithNode() | BlockTranslateNode():
+        case loader_tags.IncludeNode() | defaulttags.WithNode() | BlockTranslateNode():
             yield from node.extra_context.values()
 
 
 def _operands(condition: Any) -> Iterator[Any]:
-    if isinstance(condition, TemplateLiteral):
+    if isinstance(condition, defaulttags.TemplateLiteral):
         yield condition.value
     elif condition is not None:
         yield from _operands(condition.first)

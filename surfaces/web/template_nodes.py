@@ -3,8 +3,6 @@
 What they can leave out is known when a template is compiled: see `template_loader`.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from html import escape
 from typing import Any
@@ -66,8 +64,6 @@ class IncludedNode(loader_tags.IncludeNode):
 
 
 class SentenceNode(BlockTranslateNode):
-    """A sentence with gaps, looked up once."""
-
     def __init__(self, node: BlockTranslateNode) -> None:
         super().__init__(node.extra_context, node.singular, trimmed=node.trimmed, asvar=node.asvar)
         msgid, self._names = self.render_token_list(self.singular)
@@ -80,10 +76,8 @@ class SentenceNode(BlockTranslateNode):
     def render(self, context: Context, nested: bool = False) -> str:
         given = {name: each.resolve(context) for name, each in self.extra_context.items()}
         with context.push(**given):
-            values = {
-                name: render_value_in_context(context.get(name, ""), context)
-                for name in self._names
-            }
+            found = {name: context.get(name, "") for name in self._names}
+            values = {name: render_value_in_context(one, context) for name, one in found.items()}
         words = SafeString(self._words % values)
         if self.asvar:
             context[self.asvar] = words
@@ -122,10 +116,9 @@ class AddressNode(URLNode):
         super().__init__(node.view_name, node.args, node.kwargs, node.asvar)
 
     def render(self, context: Context) -> str:
+        args = [each.resolve(context) for each in self.args]
         try:
-            url = resolve_address(
-                self.view_name.var, *(each.resolve(context) for each in self.args)
-            )
+            url = resolve_address(self.view_name.var, *args)
         except NoReverseMatch:
             if self.asvar is None:
                 raise

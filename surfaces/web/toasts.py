@@ -1,21 +1,11 @@
 """Toasts: what was done, with undo, shown once on the next page."""
 
-from __future__ import annotations
-
 import json
-from dataclasses import dataclass, field
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """The form of an undo button."""
-
-    url: str
-    fields: dict[str, str] = field(default_factory=dict)
 
 
 def show_toast(request: HttpRequest, words: str, *, undo: str = "", **fields: str) -> None:
@@ -25,11 +15,9 @@ def show_toast(request: HttpRequest, words: str, *, undo: str = "", **fields: st
 
 
 def show_error(request: HttpRequest, words: object) -> None:
-    """Show why something was not done."""
     messages.error(request, f"Not done: {words}")
 
 
-def undo_of(message: Message) -> Undo | None:
-    if not message.extra_tags:
-        return None
-    return Undo(**json.loads(message.extra_tags))
+def undo_of(message: Message) -> Any:
+    """The `url` and `fields` of the undo button, None without one."""
+    return json.loads(message.extra_tags) if message.extra_tags else None

@@ -1,12 +1,9 @@
 """A management command that runs in a loop until SIGTERM and retries while the database is down."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -37,21 +34,17 @@ class PollingCommand(BaseCommand):
         raise NotImplementedError
 
     def handle(self, **options: Any) -> None:
-        def end(number: int, frame: FrameType | None) -> None:
-            self.ending.set()
-
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, end)
-            signal.signal(signal.SIGINT, end)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: self.ending.set())
         if options["once"]:
             for line in self.step() or [self.nothing()]:
                 self.say(line)
-            return
-        if not self.kind:
+        elif self.kind:
+            with heartbeat.alive(self.kind, clock=timezone.now) as beat:
+                self._loop(beat.doing)
+        else:
             self._loop(lambda words: None)
-            return
-        with heartbeat.alive(self.kind, clock=timezone.now) as beat:
-            self._loop(beat.doing)
 
     def _loop(self, doing: Callable[[str], None]) -> None:
         pause = self.every

@@ -4,20 +4,19 @@ A thread of its own writes one row every ten seconds: a process is not taken for
 one step takes minutes, and work never waits for the writing. A clean end takes the row away.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime, timedelta
 
 from django.db import DatabaseError, InterfaceError, connection
 
 from surfaces.workers.models import Worker
 
 EVERY = 10.0  # seconds between two signs of life
+FORGOTTEN_AFTER = timedelta(days=1)
 PATIENCE = 3.0  # seconds that an ending process waits for its row to go
 Clock = Callable[[], datetime]
 
@@ -37,8 +36,6 @@ class Heartbeat:
         """From now on it does this; "" is waiting for work."""
         self._doing = (words[:120], self.clock() if words else None)
 
-    # ── writing it down ───────────────────────────────────────────────────
-
     def tell(self) -> None:
         """Write the row, in one statement."""
         doing, since = self._doing
@@ -55,8 +52,6 @@ class Heartbeat:
 
     def forget(self) -> None:
         Worker.objects.called(self.kind, self.host).filter(pid=self.pid).delete()
-
-    # ── in a thread of its own ────────────────────────────────────────────
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._beat, name="sign of life", daemon=True)
@@ -77,12 +72,9 @@ class Heartbeat:
 
     def _try(self, verb: Callable[[], None]) -> None:
         """A database that is away is no reason to stop; holds no connection between beats."""
-        try:
+        # The next beat tries again; the work itself says what it misses.
+        with closing(connection), suppress(DatabaseError, InterfaceError, OSError):
             verb()
-        except (DatabaseError, InterfaceError, OSError):
-            pass  # the next beat tries again; the work itself says what it misses
-        finally:
-            connection.close()
 
 
 @contextmanager
@@ -98,7 +90,7 @@ def alive(kind: str, *, clock: Clock, name: str = "") -> Iterator[Heartbeat]:
 
 def clear_away(kind: str, host: str, *, now: datetime) -> None:
     """Delete rows of old processes, and of those that a new one on this host replaces."""
-    Worker.objects.long_gone(now).delete()
+    Worker.objects.filter(beat_at__lt=now - FORGOTTEN_AFTER).delete()
     here = Worker.objects.called(kind, host).exclude(pid=os.getpid())
     gone = [row.pk for row in here if not _runs(row.pid)]
     Worker.objects.filter(pk__in=gone).delete()

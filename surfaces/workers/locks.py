@@ -6,39 +6,21 @@ Needs session-wide connections: no transaction-pooling proxy between us and
 PostgreSQL (docs/install.md).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets
 import socket
 import threading
-from dataclasses import dataclass, field
 
 from django.db import connection
 
 
-def _fresh_name() -> str:
-    return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
-
-
-_threads = threading.local()
-
-
-def lock_of_this_thread() -> WorkerLock:
-    """The same one every time: each name holds a lock for as long as its connection lives."""
-    if not hasattr(_threads, "sender"):
-        _threads.sender = WorkerLock()
-    sender: WorkerLock = _threads.sender
-    return sender
-
-
-@dataclass(slots=True)
 class WorkerLock:
     """One thread that sends. Make one per thread; the lock belongs to its connection."""
 
-    name: str = field(default_factory=_fresh_name)
-    _held_by: int = 0  # backend that holds our lock
+    def __init__(self) -> None:
+        self.name = f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._held_by = 0  # backend that holds our lock
 
     def hold(self) -> None:
         """Take the lock, again if the connection is a new one."""
@@ -49,6 +31,19 @@ class WorkerLock:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [_key(self.name)])
         self._held_by = backend
+
+
+class _ThreadLocal(threading.local):
+    def __init__(self) -> None:
+        self.lock = WorkerLock()
+
+
+_threads = _ThreadLocal()
+
+
+def lock_of_this_thread() -> WorkerLock:
+    """The same one every time: each name holds a lock for as long as its connection lives."""
+    return _threads.lock
 
 
 def is_alive(name: str) -> bool:

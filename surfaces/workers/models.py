@@ -1,16 +1,14 @@
 """Worker: a process with heartbeats."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _lazy
 
+from surfaces.model_fields import check
+
 SILENT_AFTER = timedelta(seconds=30)  # three missed heartbeats
-FORGOTTEN_AFTER = timedelta(days=1)
 
 
 class WorkerKind(models.TextChoices):
@@ -22,13 +20,8 @@ class WorkerKind(models.TextChoices):
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
-    """Queries of workers."""
-
     def silent(self, now: datetime) -> Self:
         return self.filter(beat_at__lt=now - SILENT_AFTER)
-
-    def long_gone(self, now: datetime) -> Self:
-        return self.filter(beat_at__lt=now - FORGOTTEN_AFTER)
 
     def called(self, kind: str, host: str) -> Self:
         return self.filter(kind=kind, host=host)
@@ -54,9 +47,7 @@ class Worker(models.Model):
         constraints = [
             # What a sign of life is upserted by. A handful of rows: no other index.
             models.UniqueConstraint(name="worker_once", fields=["kind", "host", "pid"]),
-            models.CheckConstraint(
-                name="worker_kind_is_known", condition=Q(kind__in=WorkerKind.values)
-            ),
+            check("worker_kind_is_known", kind__in=WorkerKind.values),
         ]
 
     def __str__(self) -> str:

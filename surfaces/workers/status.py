@@ -1,15 +1,13 @@
 """State of processes by kind, for Home and `doctor`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from surfaces.workers.models import Worker, WorkerKind
 
-WORTH_SAYING = timedelta(seconds=2)
-START = {
+BUSY = timedelta(seconds=2)  # what takes less is over before anybody reads of it
+START = {  # the commands
     WorkerKind.WEB: "manage.py run",
     WorkerKind.WATCHER: "manage.py watch",
     WorkerKind.SENDER: "manage.py deliver",
@@ -32,7 +30,6 @@ class WorkerGroup:
 
     @property
     def start(self) -> str:
-        """The command that starts one."""
         return START[self.kind]
 
     @property
@@ -43,13 +40,8 @@ class WorkerGroup:
     @property
     def busy(self) -> list[Worker]:
         """Those that do something, the longest at it first."""
-        at_work = [row for row in self.up if _is_at_it(row)]
-        return sorted(at_work, key=lambda row: row.doing_since or row.beat_at)
-
-
-def _is_at_it(row: Worker) -> bool:
-    """What takes less than this is over before anybody reads of it."""
-    return row.doing_since is not None and row.beat_at - row.doing_since >= WORTH_SAYING
+        longest = sorted(self.up, key=lambda row: row.doing_since or row.beat_at)
+        return [row for row in longest if row.beat_at - (row.doing_since or row.beat_at) >= BUSY]
 
 
 def worker_groups(rows: Iterable[Worker], now: datetime) -> list[WorkerGroup]:

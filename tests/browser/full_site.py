@@ -16,6 +16,7 @@ from dialogue.agents import services as agent_services
 from dialogue.budgets.models import HOUSE
 from dialogue.models import Agent, Spending, WakeEvent
 from dialogue.wake_hooks import services as wake_hook_services
+from surfaces import crypto
 from surfaces.delivery.sender import deliver_due
 from surfaces.desk import saved_views
 from surfaces.desk.filters import DeskFilters
@@ -139,7 +140,7 @@ def _another_place() -> None:
     account = Account(
         surface=place, name="iris@moltbook", handle="iris", next_watch_at=now, state_since=now
     )
-    account.sealed_credential = account.seal("moltbook_test")
+    account.sealed_credential = crypto.encrypt("moltbook_test")
     account.save()
     why = "The service does not take our credential (status 401)."
     Account.objects.filter(pk=account.pk).update(state="auth_failed", state_why=why)

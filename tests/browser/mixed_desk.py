@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from surfaces.messages.store import next_message_id
+from surfaces.messages.store import take_ids
 from surfaces.models import Account, Draft, Message
 
 SAID = [
@@ -33,7 +33,7 @@ def comment(account: Account, number: int, **facts: Any) -> Message:
     assert post is not None
     moment = timezone.now() - timedelta(minutes=3 * number + 2)
     return Message.objects.create(
-        pk=next_message_id(), account=account, remote_id=f"mixed-{number}-{timezone.now():%f}",
+        pk=take_ids(1)[0], account=account, remote_id=f"mixed-{number}-{timezone.now():%f}",
         kind="comment", direction="incoming", author=f"{AUTHORS[number % 6]}{number}", post=post,
         parent=post, content=SAID[number % 5], created_at=moment, seen_at=moment,
         author_is_bot=number % 2 == 0, **facts,

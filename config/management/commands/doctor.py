@@ -1,7 +1,5 @@
 """`manage.py doctor`: run the health checks and print what to do."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -9,7 +7,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from dialogue import health_checks as of_agents
-from surfaces.health_checks import Finding, check_up
+from surfaces.health_checks import check_up
 
 
 class Command(BaseCommand):
@@ -24,18 +22,14 @@ class Command(BaseCommand):
         findings = list(check_up(now=now))
         if findings[-1].about not in {"database", "tables"}:  # the other checks need both
             findings += of_agents.check_up(now=now)
-        for finding in findings:
-            self.stdout.write(_as_json(finding) if options["json"] else _as_text(finding))
+        for found in findings:
+            if options["json"]:
+                facts = {"about": found.about, "says": found.says, "advice": found.advice}
+                line = json.dumps(facts | {"well": found.is_well}, ensure_ascii=False)
+            else:
+                advice = f"  → {found.advice}" if found.advice else ""
+                mark = "ok  " if found.is_well else "todo"
+                line = f"{mark} {found.about}: {found.says}{advice}"
+            self.stdout.write(line)
         if not all(finding.is_well for finding in findings):
             raise SystemExit(1)
-
-
-def _as_text(finding: Finding) -> str:
-    mark = "ok  " if finding.is_well else "todo"
-    advice = f"  → {finding.advice}" if finding.advice else ""
-    return f"{mark} {finding.about}: {finding.says}{advice}"
-
-
-def _as_json(finding: Finding) -> str:
-    facts = {"about": finding.about, "says": finding.says, "advice": finding.advice}
-    return json.dumps(facts | {"well": finding.is_well}, ensure_ascii=False)

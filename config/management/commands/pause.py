@@ -1,7 +1,5 @@
 """`manage.py pause`: stop sending."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -13,39 +11,40 @@ from surfaces.errors import RuleBroken
 from surfaces.pauses import services as pause_services
 
 
-def add_scope(parser: Any) -> None:
-    scope = parser.add_mutually_exclusive_group(required=True)
-    scope.add_argument("--all", action="store_true", help="everything")
-    scope.add_argument("--surface", metavar="S", help="one surface, by its slug")
-    scope.add_argument("--account", metavar="A", help="one account, by its name")
-    scope.add_argument("--agent", metavar="A", help="one agent, by its slug")
+class ScopeCommand(BaseCommand):
+    """A command about everything, one surface, one account or one agent."""
+
+    def add_arguments(self, parser: Any) -> None:
+        scope = parser.add_mutually_exclusive_group(required=True)
+        scope.add_argument("--all", action="store_true", help="everything")
+        scope.add_argument("--surface", metavar="S", help="one surface, by its slug")
+        scope.add_argument("--account", metavar="A", help="one account, by its name")
+        scope.add_argument("--agent", metavar="A", help="one agent, by its slug")
+
+    def handle(self, **options: Any) -> None:
+        given = [name for name in ("surface", "account", "agent") if options[name] is not None]
+        scope, subject = (given[0], options[given[0]]) if given else ("all", "")
+        try:
+            said = self.act(scope, subject, options)
+        except RuleBroken as error:
+            raise CommandError(str(error), returncode=2) from error
+        self.stdout.write(json.dumps(said))
+
+    def act(self, scope: str, subject: str, options: dict[str, Any]) -> dict[str, str]:
+        raise NotImplementedError
 
 
-def scope_of(options: dict[str, Any]) -> tuple[str, str]:
-    for name in ("surface", "account", "agent"):
-        if options[name] is not None:
-            return name, options[name]
-    return "all", ""
-
-
-class Command(BaseCommand):
+class Command(ScopeCommand):
     help = "Stop sending: everything, one surface, one account or one agent."
 
     def add_arguments(self, parser: Any) -> None:
-        add_scope(parser)
+        super().add_arguments(parser)
         parser.add_argument("--why", default="", help="the reason, shown to every operator")
 
-    def handle(self, **options: Any) -> None:
-        scope, subject = scope_of(options)
-        now = timezone.now()
+    def act(self, scope: str, subject: str, options: dict[str, Any]) -> dict[str, str]:
+        why, now = options["why"], timezone.now()
         if scope == "agent" and subject and not Agent.objects.filter(slug=subject).exists():
             # A mistyped name must not look like a pause.
             raise CommandError(f"There is no agent {subject}. See the Agents page.", returncode=2)
-        try:
-            row = pause_services.pause(
-                scope, subject, why=options["why"], by="command:pause", now=now
-            )
-        except RuleBroken as error:
-            raise CommandError(str(error), returncode=2) from error
-        since = row.since.isoformat()
-        self.stdout.write(json.dumps({"paused": scope, "subject": subject, "since": since}))
+        row = pause_services.pause(scope, subject, why=why, by="command:pause", now=now)
+        return {"paused": scope, "subject": subject, "since": row.since.isoformat()}

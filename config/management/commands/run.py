@@ -1,7 +1,5 @@
 """Run the whole program in one terminal: web, worker, watcher, sender and replier."""
 
-from __future__ import annotations
-
 import http.client
 import io
 import os
@@ -22,23 +20,16 @@ from config.processes.supervisor import Process, Supervisor
 MANAGE = [sys.executable, "manage.py"]
 # Each process with the colour of its label.
 PROCESSES = {
-    "web": (
-        36,
-        [
-            *[sys.executable, "-m", "gunicorn", "config.wsgi", "--bind={address}"],
-            *[
-                "--worker-class=config.processes.gunicorn_worker.LiveWorker",
-                "--workers=2",
-                "--threads=8",
-            ],
-            *["--graceful-timeout=2", "--log-level=warning", "--no-control-socket"],
-        ],
-    ),
+    "web": (36, [
+        sys.executable, "-m", "gunicorn", "config.wsgi", "--bind={address}", "--workers=2",
+        "--worker-class=config.processes.gunicorn_worker.LiveWorker", "--threads=8",
+        "--graceful-timeout=2", "--log-level=warning", "--no-control-socket",
+    ]),
     "worker": (35, [*MANAGE, "qcluster"]),
     "watcher": (33, [*MANAGE, "watch"]),
     "sender": (32, [*MANAGE, "deliver"]),
     "replier": (34, [*MANAGE, "reply"]),
-}
+}  # fmt: skip
 PORTS_TO_TRY = 100
 
 
@@ -65,12 +56,15 @@ class Command(BaseCommand):
             self.stdout.write(f"Port {port} is in use. Using port {free}.")
         self.banner(f"http://{shown(host, free)}/", password)
         self.at, self.is_ready = (host, free), False
+        processes = [
+            Process(name=name, command=[word.format(address=shown(host, free)) for word in command])
+            for name, (_, command) in PROCESSES.items()
+        ]
+        # Output as it comes; in words, if a person reads it.
+        readable = {"LOG_FORMAT": "text"} if sys.stdout.isatty() else {}
+        environment = {**readable, **os.environ, "PYTHONUNBUFFERED": "1"}
         Supervisor(
-            processes(host, free),
-            self.say,
-            environment(),
-            folder=settings.BASE_DIR,
-            meanwhile=self.tell_when_ready,
+            processes, self.say, environment, settings.BASE_DIR, meanwhile=self.tell_when_ready
         ).run()
 
     def prepare(self) -> str:
@@ -109,20 +103,6 @@ class Command(BaseCommand):
             label = f"\033[{PROCESSES[name][0]}m{label}\033[0m"
         self.stdout.write(f"{label} {line}")
         self.stdout.flush()
-
-
-def processes(host: str, port: int) -> list[Process]:
-    address = shown(host, port)
-    return [
-        Process(name=name, command=[word.format(address=address) for word in command])
-        for name, (_, command) in PROCESSES.items()
-    ]
-
-
-def environment() -> dict[str, str]:
-    """Return ours, with output as it comes; in words, if a person reads it."""
-    readable = {"LOG_FORMAT": "text"} if sys.stdout.isatty() else {}
-    return {**readable, **os.environ, "PYTHONUNBUFFERED": "1"}
 
 
 def shown(host: str, port: int) -> str:

@@ -1,7 +1,5 @@
 """The settings of an agent, of its voice and of a presence, as forms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any

@@ -3,15 +3,13 @@
 Whether it is paused is stored as a `Pause` in surfaces, where delivery checks it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CheckConstraint, F, Q
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.audit.models import Owner
@@ -50,10 +48,10 @@ class Agent(models.Model):
     class Meta:
         ordering = ["slug"]
         constraints = [
-            models.CheckConstraint(
+            CheckConstraint(
                 name="agent_lives_somewhere", condition=Q(lives__in=AgentLocation.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="agent_hours_have_both_ends",
                 condition=Q(active_from=None, active_to=None)
                 | Q(active_from__isnull=False, active_to__isnull=False),
@@ -84,7 +82,6 @@ class Agent(models.Model):
         return self.claims
 
     def note(self, **facts: Any) -> None:
-        """Update only these columns."""
         Agent.objects.filter(pk=self.pk).update(**facts)
         for name, value in facts.items():
             setattr(self, name, value)

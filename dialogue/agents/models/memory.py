@@ -1,8 +1,7 @@
 """Notes that an agent keeps between activations. Operators can read and delete them."""
 
-from __future__ import annotations
-
 from django.db import models
+from django.db.models import Index
 
 from dialogue.agents.models.agent import Agent
 from surfaces.models import Message
@@ -19,7 +18,7 @@ class Memory(models.Model):
         verbose_name_plural = "memories"
         indexes = [
             # For an agent's memories, newest first.
-            models.Index(name="memory_of_agent", fields=["agent", "-id"]),
+            Index(name="memory_of_agent", fields=["agent", "-id"])
         ]
 
     def __str__(self) -> str:

@@ -1,12 +1,10 @@
 """Presence: an agent's assignment to an account. Delivery follows the account's mode."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Q, UniqueConstraint
 
 from dialogue.agents.models.agent import Agent
 from surfaces.accounts.models.account import ReplyMode
@@ -44,15 +42,13 @@ class Presence(models.Model):
         ordering = ["agent", "account"]
         constraints = [
             # One live agent per account, or a comment is answered twice.
-            models.UniqueConstraint(
-                name="presence_one_live_per_account",
-                fields=["account"],
-                condition=Q(ended_at=None),
+            UniqueConstraint(
+                name="presence_one_live_per_account", fields=["account"], condition=Q(ended_at=None)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="presence_mode_is_known", condition=Q(mode="") | Q(mode__in=ReplyMode.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="presence_share_is_a_share", condition=Q(explore_share__range=(0, 1))
             ),
         ]

@@ -1,7 +1,5 @@
 """Change how an agent behaves and what it may cost: one audit event for all of its values."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -9,40 +7,31 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents import presences
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import AgentSettings
-from dialogue.agents.settings.values import (
-    FIELDS,
-    KERNELS,
-    OF_AGENT,
-    OF_SETTINGS,
-    agent_values,
-    clean,
-    column,
-)
-from dialogue.stones.models import Kernel
+from dialogue.agents.settings import values
+from dialogue.agents.settings.values import KERNELS, OF_AGENT, OF_SETTINGS
+from dialogue.models import Agent, AgentSettings, Kernel
 from surfaces.errors import NotAllowed
 from surfaces.models import AuditEvent
 from surfaces.settings.changes import Values
 from surfaces.settings.fields import Column
-from surfaces.settings.services import SettingsSpec, register
+from surfaces.settings.services import SettingsSpec
 
 
-@register(Agent)
 class AgentSpec(SettingsSpec[Agent]):
     """Its settings and kernels change under the lock of the agent's row."""
 
+    model = Agent
     action = "agent.changed"
-    fields = FIELDS
+    fields = values.FIELDS
 
     def column(self, name: str) -> Column:
-        return column(name)
+        return values.column(name)
 
     def read(self, row: Agent) -> dict[str, Any]:
-        return agent_values(row)
+        return values.agent_values(row)
 
     def clean(self, row: Agent, name: str, value: Any) -> Any:
-        return clean(name, value)
+        return values.clean(name, value)
 
     def same(self, one: Any, other: Any) -> bool:
         """Lists keep no order."""

@@ -1,16 +1,12 @@
 """What can be set of an agent, by name: its columns, those of its settings, and its kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from dialogue.agents.models.agent import Agent
-from dialogue.agents.models.settings import AgentSettings
-from dialogue.stones.models import Kernel
+from dialogue.models import Agent, AgentSettings, Kernel
 from surfaces.errors import BadInput
 from surfaces.settings.fields import Column, field_of
 
@@ -26,7 +22,6 @@ MAX_PERSONA = 20_000
 
 
 def agent_values(agent: Agent) -> dict[str, Any]:
-    """Everything that can be set, as it is."""
     kernels = Kernel.objects.filter(agent=agent, is_on=True).order_by("id")
     return {
         **{name: getattr(agent.settings, name) for name in OF_SETTINGS},

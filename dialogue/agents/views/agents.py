@@ -1,7 +1,5 @@
 """Pages of agents: the list, the overview, and the assignment of accounts."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,14 +8,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dialogue.agents import presences, scope
+from dialogue.agents import presences
 from dialogue.agents import services as agent_services
 from dialogue.agents.forms.agent import AgentForm
 from dialogue.agents.forms.settings import MODES
 from dialogue.agents.models.presence import Presence
 from dialogue.agents.settings import services
 from dialogue.dashboard import agents as overview
-from dialogue.dashboard.agent_page import agent_of, frame, midnight
+from dialogue.dashboard.agents import agent_of, frame
 from surfaces.errors import BadInput, RuleBroken
 from surfaces.home.frame import PageFrame
 from surfaces.models import Account
@@ -51,30 +49,13 @@ def new_agent(request: OperatorRequest) -> HttpResponse:
 
 
 def _list(
-    request: OperatorRequest,
-    *,
-    new: AgentForm | None = None,
-    status: int = 200,
+    request: OperatorRequest, *, new: AgentForm | None = None, status: int = 200
 ) -> HttpResponse:
     shell, reach = PageFrame(request), request.user.reach
-    page = overview.list_agents(
-        scope.agents_within(reach),
-        request.GET,
-        shell.pauses,
-        midnight=midnight(),
-        now=timezone.now(),
-        reach=reach,
-    )
-    shown = {
-        "shell": shell,
-        "page": page,
-        "is_first": "after" not in request.GET,
-        "new": new or AgentForm(),
-    }
+    page = overview.list_agents(request.GET, shell.pauses, now=timezone.now(), reach=reach)
+    is_first = "after" not in request.GET
+    shown = {"shell": shell, "page": page, "is_first": is_first, "new": new or AgentForm()}
     return render(request, "dialogue/agents/list.html", shown, status=status)
-
-
-# ── one of them ───────────────────────────────────────────────────────────
 
 
 @require_safe
@@ -94,9 +75,6 @@ def clear_back_off(request: OperatorRequest, slug: str) -> HttpResponse:
     return redirect_back(request, "dialogue:agent", slug)
 
 
-# ── where it speaks ───────────────────────────────────────────────────────
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_required
 def add_presence(request: OperatorRequest, slug: str) -> HttpResponse:
@@ -106,13 +84,8 @@ def add_presence(request: OperatorRequest, slug: str) -> HttpResponse:
             account = Account.objects.filter(pk=int_param(request.POST, "account") or 0).first()
             if account is None:
                 raise BadInput(_lazy("Choose an account to speak through."))
-            presences.join(
-                found,
-                account,
-                mode=request.POST.get("mode", ""),
-                by=request.user.actor,
-                now=timezone.now(),
-            )
+            mode, by = request.POST.get("mode", ""), request.user.actor
+            presences.join(found, account, mode=mode, by=by, now=timezone.now())
             words = _("Account %(account)s assigned to %(found)s.")
             toasts.show_toast(request, words % {"account": account, "found": found})
             return redirect("dialogue:agent", slug)
@@ -124,18 +97,10 @@ def add_presence(request: OperatorRequest, slug: str) -> HttpResponse:
 @require_POST
 @admin_required
 def end_presence(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = _presence(request, pk)
+    rows = Presence.objects.select_related("agent__settings", "account__surface")
+    found = get_object_or_404(request.user.reach.narrow(rows, agent="agent__slug"), pk=pk)
     with rule_errors_as_toasts(request):
         presences.leave(found, by=request.user.actor, now=timezone.now())
         words = _("Account %(account)s unassigned from %(agent)s.")
         toasts.show_toast(request, words % {"account": found.account, "agent": found.agent})
-    return redirect(_panel(found))
-
-
-def _presence(request: OperatorRequest, pk: int) -> Presence:
-    rows = Presence.objects.select_related("agent__settings", "account__surface")
-    return get_object_or_404(request.user.reach.narrow(rows, agent="agent__slug"), pk=pk)
-
-
-def _panel(found: Presence) -> str:
-    return reverse("dialogue:agent", args=[found.agent.slug]) + "#presences"
+    return redirect(reverse("dialogue:agent", args=[found.agent.slug]) + "#presences")

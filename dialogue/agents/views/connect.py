@@ -1,7 +1,5 @@
 """Connect an account. The credential is never sent back to the browser."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -10,8 +8,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dialogue.agents import connect as agent_connect
-from dialogue.agents.connect import ConnectResult
-from dialogue.agents.forms.connect import ConnectForm
+from dialogue.agents.forms.agent import ConnectForm
 from surfaces.errors import RuleBroken, SurfaceError
 from surfaces.operators.permissions import admin_required
 from surfaces.web import toasts
@@ -25,21 +22,17 @@ def connect(request: OperatorRequest) -> HttpResponse:
     form = ConnectForm(request.POST or None)
     if form.is_bound and form.is_valid():
         try:
-            joined = agent_connect.connect(
-                **form.cleaned_data, by=request.user.actor, now=timezone.now()
-            )
+            given, by = form.cleaned_data, request.user.actor
+            joined = agent_connect.connect(**given, by=by, now=timezone.now())
         except (RuleBroken, SurfaceError) as error:
             form.add_error(None, str(error))
         else:
-            toasts.show_toast(request, _said(joined))
+            words = _(
+                "Connected %(account)s to %(agent)s. It is read for the first time within seconds."
+            ) % {"account": joined.account, "agent": joined.agent}
+            if not joined.agent.settings.is_autonomous:
+                words += " " + _("To let the agent reply, switch on “Automatic replies”.")
+            toasts.show_toast(request, words)
             return redirect("surfaces:account", joined.account.pk)
     status = 422 if form.is_bound else 200
     return render(request, "dialogue/agents/connect.html", {"form": form}, status=status)
-
-
-def _said(joined: ConnectResult) -> str:
-    words = _("Connected %(account)s to %(agent)s. It is read for the first time within seconds.")
-    connected = words % {"account": joined.account, "agent": joined.agent}
-    if joined.agent.settings.is_autonomous:
-        return connected
-    return f"{connected} " + _("To let the agent reply, switch on “Automatic replies”.")

@@ -1,7 +1,5 @@
 """The settings of a presence: show, change, undo."""
 
-from __future__ import annotations
-
 from django.shortcuts import get_object_or_404
 
 from dialogue.agents.forms.settings import PresenceForm

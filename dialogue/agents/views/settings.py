@@ -1,9 +1,7 @@
 """The settings of an agent: show, change, undo."""
 
-from __future__ import annotations
-
 from dialogue.agents.forms.settings import AgentSettingsForm
-from dialogue.dashboard.agent_page import agent_of, frame
+from dialogue.dashboard.agents import agent_of, frame
 from surfaces.settings.form_views import SettingsPage
 
 PAGE = SettingsPage(
@@ -14,5 +12,4 @@ PAGE = SettingsPage(
     key="slug",
     context=lambda request, form: frame(request, form.row.slug, "settings", form.row),
 )
-
 agent_settings, undo_change = PAGE.views(agent_of)

@@ -1,7 +1,5 @@
 """`manage.py agents`: import agents from files, or export them."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import os
@@ -13,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from dialogue.agent_files.config import kept_only
-from dialogue.agent_files.plan import FieldDifference, ImportPlan
+from dialogue.agent_files.plan import ImportPlan
 from dialogue.agent_files.services import PERSONA, export_agents, import_agents
 from dialogue.agent_files.strict_yaml import escape_control, to_single_line
 from surfaces.errors import RuleBroken
@@ -67,12 +65,12 @@ def summarize(plans: list[ImportPlan], *, is_dry_run: bool) -> dict[str, Any]:
         "changed": {plan.desired.slug: plan.changed for plan in plans if plan.changed},
         "kept_only": {slug: names for slug, names in kept.items() if names},
         "keys_not_set": {slug: names for slug, names in missing.items() if names},
-        "is_autonomous": {plan.desired.slug: plan.is_autonomous for plan in plans},
+        "is_autonomous": {
+            plan.desired.slug: plan.agent is not None and plan.agent.settings.is_autonomous
+            for plan in plans
+        },
         "says": SWITCH,
     }
-
-
-# ── the difference ────────────────────────────────────────────────────────
 
 
 def describe(plan: ImportPlan) -> Iterator[str]:
@@ -80,21 +78,17 @@ def describe(plan: ImportPlan) -> Iterator[str]:
     state = ": new" if plan.agent is None else "" if plan.differences else ": no change"
     yield f"{plan.desired.slug}{state}\n"
     for difference in plan.differences:
-        yield from _persona(difference) if difference.name == "persona" else _field(difference)
+        before, after = difference.before, difference.after
+        if difference.name == "persona":
+            for line in difflib.unified_diff(before, after, "persona", PERSONA, lineterm=""):
+                yield f"{escape_control(line)}\n"
+        else:
+            yield from _field(difference.name, before, after)
 
 
-def _persona(difference: FieldDifference) -> Iterator[str]:
-    names = ("persona", PERSONA)
-    for line in difflib.unified_diff(difference.before, difference.after, *names, lineterm=""):
-        yield f"{escape_control(line)}\n"
-
-
-def _field(difference: FieldDifference) -> Iterator[str]:
+def _field(name: str, before: list[str], after: list[str]) -> Iterator[str]:
     """Removed and added lines; unchanged entries of a list are left out."""
-    for sign, lines, others in (
-        ("-", difference.before, difference.after),
-        ("+", difference.after, difference.before),
-    ):
+    for sign, lines, others in (("-", before, after), ("+", after, before)):
         for line in lines:
             if line not in others or sorted(lines) == sorted(others):
-                yield f"{sign} {difference.name}: {to_single_line(line)}\n"
+                yield f"{sign} {name}: {to_single_line(line)}\n"

@@ -1,7 +1,5 @@
 """`manage.py connect`: connect an account on a surface to an agent."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any
@@ -23,41 +21,22 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("kind", help=f"one of {', '.join(READERS)}")
-        parser.add_argument(
-            "--agent",
-            required=True,
-            metavar="SLUG",
-            help="the agent that replies through it; created if new",
-        )
-        parser.add_argument(
-            "--handle", default="", help="the account name on the service, if it has one"
-        )
-        parser.add_argument("--base-url", default="", help="default: the base URL of the service")
-        parser.add_argument(
-            "--token-env", default="", metavar="VAR", help="environment variable with the token"
-        )
-        parser.add_argument(
-            "--every", type=int, metavar="MIN", help="minutes between polls, 1 to 1440; default 5"
-        )
-        parser.add_argument(
-            "--mode", help=f"{', '.join(ReplyMode.values)}; default: the agent's mode"
-        )
-        parser.add_argument("--dialect", help="protocol variant of the service")
+        add = parser.add_argument
+        what = "the agent that replies through it; created if new"
+        add("--agent", required=True, metavar="SLUG", help=what)
+        add("--handle", default="", help="the account name on the service, if it has one")
+        add("--base-url", default="", help="default: the base URL of the service")
+        add("--token-env", default="", metavar="VAR", help="environment variable with the token")
+        add("--every", type=int, metavar="MIN", help="minutes between polls, 1 to 1440; default 5")
+        add("--mode", help=f"{', '.join(ReplyMode.values)}; default: the agent's mode")
+        add("--dialect", help="protocol variant of the service")
 
     def handle(self, **options: Any) -> None:
+        names = ("kind", "agent", "handle", "every", "mode", "dialect")
+        given = {name: options[name] for name in names}
+        given |= {"base_url": options["base_url"].strip(), "token": _token(options["token_env"])}
         try:
-            joined = connect.connect(
-                options["kind"],
-                agent=options["agent"],
-                handle=options["handle"],
-                base_url=options["base_url"].strip(),
-                token=_token(options["token_env"]),
-                every=options["every"],
-                mode=options["mode"],
-                dialect=options["dialect"],
-                by="command:connect",
-                now=timezone.now(),
-            )
+            joined = connect.connect(**given, by="command:connect", now=timezone.now())
         except RuleBroken as error:
             raise CommandError(str(error), returncode=2) from error
         self.stdout.write(json.dumps(_line(joined)))

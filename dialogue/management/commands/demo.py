@@ -1,7 +1,5 @@
 """`manage.py demo`: create a demo community with two agents, or remove it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -23,9 +21,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         which = parser.add_mutually_exclusive_group()
-        which.add_argument(
-            "--if-empty", action="store_true", help="only if there are no accounts and no agents"
-        )
+        what = "only if there are no accounts and no agents"
+        which.add_argument("--if-empty", action="store_true", help=what)
         which.add_argument("--clear", action="store_true", help="remove the demo and nothing else")
 
     def handle(self, **options: Any) -> None:

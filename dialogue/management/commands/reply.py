@@ -1,7 +1,5 @@
 """`manage.py reply`: update inboxes and write the replies that are due."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 
@@ -22,12 +20,8 @@ class Command(PollingCommand):
 
     def add_arguments(self, parser: Any) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--workers",
-            type=int,
-            default=4,
-            help="replies written at the same time, 1 to 64; default 4",
-        )
+        what = "replies written at the same time, 1 to 64; default 4"
+        parser.add_argument("--workers", type=int, default=4, help=what)
 
     def handle(self, **options: Any) -> None:
         if not 1 <= options["workers"] <= MOST_WORKERS:
@@ -39,9 +33,8 @@ class Command(PollingCommand):
 
     def step(self) -> list[dict[str, Any]]:
         is_whole, self.number = self.number % WHOLE == 0, self.number + 1
-        done = replier.run_round(
-            self.crew, clock=timezone.now, until=self.ending.is_set, is_whole=is_whole
-        )
+        until = self.ending.is_set
+        done = replier.run_round(self.crew, clock=timezone.now, until=until, is_whole=is_whole)
         return [asdict(done)] if done.did else []
 
     def nothing(self) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """`manage.py stones`: choose and write the posts that are due."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 
@@ -24,9 +22,8 @@ class Command(PollingCommand):
     def step(self) -> list[dict[str, Any]]:
         self.sender.hold()
         activation_services.reclaim_abandoned(now=timezone.now())
-        laid = writer.write_due(
-            worker=self.sender.name, clock=timezone.now, until=self.ending.is_set
-        )
+        worker, until = self.sender.name, self.ending.is_set
+        laid = writer.write_due(worker=worker, clock=timezone.now, until=until)
         return [asdict(laid)] if laid.did else []
 
     def nothing(self) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Explain the random number of a stone: explore below the share, else an interval of the scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +34,6 @@ class Draw:
 
     @property
     def explores(self) -> bool:
-        """Whether the number alone means explore."""
         return self.stone.draw < self.stone.share
 
     @property
@@ -45,7 +42,6 @@ class Draw:
 
     @property
     def room(self) -> float:
-        """The share of exploit."""
         return 1 - self.stone.share
 
     @property

@@ -1,19 +1,18 @@
-"""List stones with their engagement, and the presences that post."""
+"""List stones with their engagement, and the presences that post.
 
-from __future__ import annotations
+Engagement is the number of comments by others that are not spam, and of their authors.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Coalesce, Left, NullIf
 from django.utils.translation import gettext as _
 
-from dialogue.agents.models.presence import Presence
+from dialogue.models import Kernel, Presence, Stone
 from dialogue.stones.engagement import strangers_comments
-from dialogue.stones.models import Kernel, Stone
 from surfaces.audit.models import name_of
 from surfaces.models import AuditEvent
 from surfaces.operators.scope import UNRESTRICTED, Scope
@@ -74,10 +73,7 @@ def earned(stones: Sequence[Stone] | QuerySet[Stone]) -> dict[int, StoneEngageme
     return {pk: StoneEngagement(comments, commenters) for pk, comments, commenters in rows}
 
 
-# ── who lays them ─────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PostingPresence:
     """A presence whose agent writes posts, and what blocks its next stone."""
 
@@ -115,18 +111,13 @@ def posting_presences(agent: str, reach: Scope = UNRESTRICTED) -> list[PostingPr
         )
         .order_by("agent__slug", "account__name")
     )
-    said = _said_nothing([name_of(row.account) for row in found])
-    return [
-        PostingPresence(row, row.kernels_on or 0, _since(row.last, said.get(name_of(row.account))))
-        for row in found
-    ]
-
-
-def _said_nothing(subjects: Sequence[str]) -> dict[str, AuditEvent]:
-    """The latest audit entries that say nothing could be chosen."""
+    # The latest audit entries that say nothing could be chosen.
+    subjects = [name_of(row.account) for row in found]
     lines = AuditEvent.objects.called("stone.nothing").filter(subject__in=subjects)
-    return {line.subject: line for line in lines.order_by("subject", "-id").distinct("subject")}
-
-
-def _since(last: datetime | None, line: AuditEvent | None) -> str:
-    return str(line.why) if line and (last is None or line.at > last) else ""
+    latest = {line.subject: line for line in lines.order_by("subject", "-id").distinct("subject")}
+    posting = [PostingPresence(row, row.kernels_on or 0) for row in found]
+    for one, row in zip(posting, found, strict=True):
+        line = latest.get(name_of(row.account))
+        if line and (row.last is None or line.at > row.last):
+            one.nothing = str(line.why)
+    return posting

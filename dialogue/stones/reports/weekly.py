@@ -1,7 +1,5 @@
 """Charts of twelve weeks: explore share per week and engagement per stone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
@@ -38,8 +36,6 @@ class StoneWeek(charts.Column):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WeeklyGain:
-    """Engagement of the sent stones of one kind."""
-
     kind: str
     stones: int
     comments: int
@@ -62,8 +58,6 @@ class GainBar(charts.Bar):
 
 @dataclass(frozen=True, slots=True)
 class WeeklyChart:
-    """Both charts."""
-
     weeks: list[StoneWeek]
     gains: list[WeeklyGain]
 
@@ -81,7 +75,6 @@ class WeeklyChart:
 
     @property
     def was_set(self) -> float | None:
-        """Average setting over the stones."""
         parts = [week.was_set * week.total for week in self.weeks if week.was_set is not None]
         return sum(parts) / self.total if self.total else None
 
@@ -96,16 +89,12 @@ class WeeklyChart:
         scale = (BARS_TO - BARS_FROM) / longest
         return [
             GainBar(
-                length=both[part] * scale,
-                start=BARS_FROM,
-                y=y + 20 * at,
-                css=kind,
-                label=kind,
+                length=both[part] * scale, start=BARS_FROM, y=y + 20 * at, css=kind, label=kind,
                 value=both[part],
             )
             for part, y in ((0, 22), (1, 92))
             for at, (kind, *both) in enumerate(values)
-        ]
+        ]  # fmt: skip
 
 
 def weekly_chart(
@@ -126,23 +115,17 @@ def _weeks(rows: QuerySet[Stone], first: date, zone: tzinfo) -> list[StoneWeek]:
         was_set=Avg("share"),
     )  # fmt: skip
     found: dict[date, Any] = {row["week"].date(): row for row in counted}
-    starts = [first + timedelta(weeks=at) for at in range(WEEKS)]
-    return [_week(at, day, found.get(day, {})) for at, day in enumerate(starts)]
-
-
-def _week(at: int, day: date, found: dict[str, Any]) -> StoneWeek:
-    explore, exploit = found.get("explore", 0), found.get("exploit", 0)
-    total = explore + exploit
-    return StoneWeek(
-        at=at,
-        of=WEEKS,
-        share=explore / total if total else None,
-        full=100,
-        starts=day,
-        explore=explore,
-        exploit=exploit,
-        was_set=found.get("was_set"),
-    )
+    weeks = []
+    for at in range(WEEKS):
+        day = first + timedelta(weeks=at)
+        row = found.get(day, {"explore": 0, "exploit": 0, "was_set": None})
+        total = row["explore"] + row["exploit"]
+        week = StoneWeek(
+            at=at, of=WEEKS, share=row["explore"] / total if total else None, full=100, starts=day,
+            explore=row["explore"], exploit=row["exploit"], was_set=row["was_set"],
+        )  # fmt: skip
+        weeks.append(week)
+    return weeks
 
 
 def _gains(rows: QuerySet[Stone]) -> list[WeeklyGain]:
@@ -154,9 +137,9 @@ def _gains(rows: QuerySet[Stone]) -> list[WeeklyGain]:
     return [
         WeeklyGain(
             kind=kind,
-            stones=len(all_of_it),
-            comments=sum(one.comments for one in all_of_it),
-            commenters=sum(one.commenters for one in all_of_it),
+            stones=len(every),
+            comments=sum(one.comments for one in every),
+            commenters=sum(one.commenters for one in every),
         )
-        for kind, all_of_it in by_kind.items()
+        for kind, every in by_kind.items()
     ]

@@ -3,8 +3,6 @@
 The message is for operators. It quotes the provider shortened and masked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -13,15 +11,8 @@ import httpx2
 from pydantic_ai import exceptions as ai
 from pydantic_ai.messages import ModelResponse
 
-from dialogue.errors import (
-    VoiceBroken,
-    VoiceDown,
-    VoiceError,
-    VoiceLimited,
-    VoiceMisconfigured,
-    VoiceRefused,
-    VoiceTooLong,
-)
+from dialogue import errors
+from dialogue.errors import VoiceBroken, VoiceDown, VoiceError, VoiceLimited, VoiceMisconfigured
 from dialogue.voice.base import ModelConfig
 from dialogue.voice.llm.redaction import capped
 from surfaces.drafts.text_checks import SURROGATES
@@ -51,9 +42,8 @@ def unanswered(error: Exception, mind: ModelConfig) -> VoiceError:
     if isinstance(error, ai.ModelAPIError):
         return _turned_down(error, mind)
     if isinstance(error, ai.UserError):
-        return VoiceMisconfigured(
-            reason("voice.cannot_ask", model=mind.model, said=_said(str(error), mind))
-        )
+        said = _said(str(error), mind)
+        return VoiceMisconfigured(reason("voice.cannot_ask", model=mind.model, said=said))
     return VoiceDown(reason("voice.nonsense_because", model=mind.model, name=type(error).__name__))
 
 
@@ -61,7 +51,8 @@ def unusable(answer: ModelResponse, words: str, mind: ModelConfig) -> VoiceError
     """The error for an unusable answer, before its form is checked."""
     if answer.finish_reason == "content_filter":
         refusal = str((answer.provider_details or {}).get("refusal") or "")
-        return VoiceRefused(reason("voice.declined", model=mind.model, said=_said(refusal, mind)))
+        said = _said(refusal, mind)
+        return errors.VoiceRefused(reason("voice.declined", model=mind.model, said=said))
     if answer.finish_reason == "length":
         # With the same limit, it would be cut again.
         return VoiceBroken(reason("voice.cut_off", model=mind.model))
@@ -100,7 +91,7 @@ def _turned_down(error: ai.ModelAPIError, mind: ModelConfig) -> VoiceError:
     if isinstance(error, ai.ModelQuotaExceededError):
         return VoiceMisconfigured(reason("voice.no_credit", model=model))
     if isinstance(error, ai.ModelContextWindowExceededError) or status == 413:
-        return VoiceTooLong(reason("voice.thread_too_long", model=model))
+        return errors.VoiceTooLong(reason("voice.thread_too_long", model=model))
     if isinstance(error, ai.ModelRequestRejectedError):
         return _rejected(error, mind, status)
     if isinstance(error, ai.ModelUnavailableError | ai.ModelServerError) or status in _TRY_AGAIN:
@@ -108,7 +99,9 @@ def _turned_down(error: ai.ModelAPIError, mind: ModelConfig) -> VoiceError:
         if status:
             said = reason("voice.out_of_order_status", model=model, status=str(status))
         return VoiceDown(said, wait=_wait(error.retry_after))
-    if status or (status := _redirect(error)):
+    # A redirect, which is not followed.
+    statuses = (getattr(cause, "status_code", None) for cause in _causes(error))
+    if status := status or next(filter(None, statuses), None):
         return VoiceMisconfigured(reason("voice.bad_status", model=model, status=str(status)))
     return VoiceDown(reason("voice.nonsense", model=model))
 
@@ -129,21 +122,15 @@ def _rejected(
 ) -> VoiceError:
     model, said = mind.model, _said(_message(error), mind)
     if isinstance(error, ai.ModelAuthenticationError):
-        return VoiceMisconfigured(
-            reason("voice.key_refused", model=model, status=str(status or 401), said=said)
-        )
+        why = reason("voice.key_refused", model=model, status=str(status or 401), said=said)
+        return VoiceMisconfigured(why)
     if isinstance(error, ai.ModelNotFoundError):
         return VoiceMisconfigured(reason("voice.no_model_there", model=model, said=said))
     # A 403 without a problem of keys: a gateway flagged the prompt.
     codes = {str(error.provider_error_code), str(error.provider_error_type)}
     if status == 403 or codes & _NOT_LIKED:
-        return VoiceRefused(reason("voice.not_taken", model=model, said=said))
+        return errors.VoiceRefused(reason("voice.not_taken", model=model, said=said))
     return VoiceMisconfigured(reason("voice.rejected", model=model, said=said))
-
-
-def _redirect(error: ai.ModelAPIError) -> int | None:
-    statuses = (getattr(cause, "status_code", None) for cause in _causes(error))
-    return next((status for status in statuses if status), None)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -169,13 +156,13 @@ def _said(words: str, mind: ModelConfig) -> str:
     return f": {said.rstrip('.')}." if said else "."
 
 
-# ── waiting ───────────────────────────────────────────────────────────────
-
-
 def _limited(error: ai.ModelAPIError, model: str) -> VoiceLimited:
     seconds = error.retry_after
-    if seconds is None:
-        seconds = _reset(getattr(error, "headers", None) or {})
+    if seconds is None:  # the longest wait in OpenAI's headers, such as 1m20s
+        headers = getattr(error, "headers", None) or {}
+        resets = (headers.get(f"x-ratelimit-reset-{what}", "") for what in ("requests", "tokens"))
+        waits = (_seconds(reset) for reset in resets)
+        seconds = max((each for each in waits if each is not None), default=None)
     wait = _wait(seconds)
     if wait:
         return VoiceLimited(reason("voice.limited_for", model=model, wait=wait), wait=wait)
@@ -189,23 +176,12 @@ def _wait(seconds: float | None) -> timedelta | None:
     return timedelta(seconds=min(seconds, LONGEST_WAIT.total_seconds()))
 
 
-def _reset(headers: Mapping[str, str]) -> float | None:
-    """The longest wait in OpenAI's headers, such as 1m20s."""
-    waits = [
-        _seconds(headers.get(f"x-ratelimit-reset-{what}", "")) for what in ("requests", "tokens")
-    ]
-    return max((wait for wait in waits if wait is not None), default=None)
-
-
 def _seconds(duration: str) -> float | None:
     found = _DURATION.fullmatch(duration.strip()[:40])
     if not found or not any(found.groups()):
         return None
     hours, minutes, seconds, thousandths = (float(part or 0) for part in found.groups())
     return hours * 3600 + minutes * 60 + seconds + thousandths / 1000
-
-
-# ── when nobody could ─────────────────────────────────────────────────────
 
 
 def all_failed(failures: Sequence[VoiceError]) -> VoiceError:
@@ -225,4 +201,4 @@ def all_failed(failures: Sequence[VoiceError]) -> VoiceError:
     for kind in (VoiceBroken, VoiceMisconfigured):
         if any(isinstance(error, kind) for error in failures):
             return kind(why)
-    return VoiceTooLong(why)
+    return errors.VoiceTooLong(why)

@@ -4,8 +4,6 @@ Keys and proxies are never read from the environment. Redirects are not followed
 over 4 MB are refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -118,15 +116,13 @@ def _opened(provider: str, name: str, mind: ModelConfig, wire: httpx2.AsyncClien
 
         home = OllamaProvider(mind.base_url or OLLAMA, key, http_client=wire)
         return OllamaModel(name, provider=home)
-    if mind.base_url and provider != "anthropic":
+    if (url := mind.base_url) and provider != "anthropic":
         # A private server: nearly all support chat completions.
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-        compatible = OpenAICompatibleProvider(
-            provider, base_url=mind.base_url, api_key=key, http_client=wire
-        )
-        return OpenAIChatModel(name, provider=compatible)
+        server = OpenAICompatibleProvider(provider, base_url=url, api_key=key, http_client=wire)
+        return OpenAIChatModel(name, provider=server)
     return infer_model(mind.model, lambda named: _provider(named, mind, wire))
 
 

@@ -1,7 +1,5 @@
 """Clean provider messages for storage: mask keys, drop what PostgreSQL refuses."""
 
-from __future__ import annotations
-
 import re
 
 from surfaces.drafts.text_checks import SECRETS

@@ -8,8 +8,6 @@ pydantic-ai runs the conversation and may send two requests. Here each one is re
 and settled after, has a timeout, and is cancelled when the worker stops.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time
@@ -102,7 +100,8 @@ class RecordedModel(WrapperModel):
     ) -> ModelResponse:
         self._must_go_on()
         self.asked += 1
-        tokens_in = _estimated(messages)
+        dumped = ModelMessagesTypeAdapter.dump_json(messages).decode()
+        tokens_in = estimated_tokens(dumped) + FORM_TOKENS
         ticket = await sync_to_async(self.watch.asking, thread_sensitive=True)(
             self.mind.model,
             tokens_in=tokens_in,
@@ -154,17 +153,16 @@ class RecordedModel(WrapperModel):
                 self._must_go_on()
                 left = until - time.monotonic()
                 if left <= 0:
-                    raise VoiceDown(
-                        reason(
-                            "voice.too_slow",
-                            model=self.mind.model,
-                            timeout=f"{self.knobs.timeout:g}",
-                        )
-                    )
+                    model, timeout = self.mind.model, f"{self.knobs.timeout:g}"
+                    raise VoiceDown(reason("voice.too_slow", model=model, timeout=timeout))
                 await asyncio.wait({task}, timeout=min(LOOKS_EVERY, left))
             return task.result()
         finally:
-            await _given_up(task)
+            # Cancel it, wait until its connection is closed, and consume its exception.
+            task.cancel()
+            await asyncio.wait({task}, timeout=LONGEST_GOODBYE)
+            if task.done() and not task.cancelled():
+                task.exception()
 
     def _must_go_on(self) -> None:
         if self.watch.is_ending():
@@ -196,31 +194,17 @@ class RecordedModel(WrapperModel):
         }
 
 
-async def _given_up(task: asyncio.Future[Any]) -> None:
-    """Cancel the task, wait until its connection is closed, and consume its exception."""
-    task.cancel()
-    await asyncio.wait({task}, timeout=LONGEST_GOODBYE)
-    if task.done() and not task.cancelled():
-        task.exception()
-
-
-def _estimated(messages: list[ModelMessage]) -> int:
-    return estimated_tokens(ModelMessagesTypeAdapter.dump_json(messages).decode()) + FORM_TOKENS
-
-
 def words_of(answer: ModelResponse) -> str:
     """The text of the model, or its refusal."""
-    parts = [
-        part.content if isinstance(part, TextPart) else _arguments(part)
-        for part in answer.parts
-        if isinstance(part, TextPart | ToolCallPart)
-    ]
-    refusal = (answer.provider_details or {}).get("refusal")
-    return "\n".join([*parts, *([str(refusal)] if refusal else [])])
-
-
-def _arguments(call: ToolCallPart) -> str:
-    return call.args if isinstance(call.args, str) else call.args_as_json_str()
+    words = []
+    for part in answer.parts:
+        if isinstance(part, TextPart):
+            words.append(part.content)
+        elif isinstance(part, ToolCallPart):
+            words.append(part.args if isinstance(part.args, str) else part.args_as_json_str())
+    if refusal := (answer.provider_details or {}).get("refusal"):
+        words.append(str(refusal))
+    return "\n".join(words)
 
 
 def _is_counted(answer: ModelResponse) -> bool:

@@ -7,8 +7,6 @@ pydantic-ai runs the conversation: it requests the parts in a schema, and once m
 schema is violated. Only the parts are used; the text is built from them here.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -18,14 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_ai import Agent, NativeOutput, PromptedOutput, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UserError
 
-from dialogue.errors import (
-    VoiceBroken,
-    VoiceDown,
-    VoiceError,
-    VoiceLimited,
-    VoiceMisconfigured,
-    VoiceTooLong,
-)
+from dialogue import errors
+from dialogue.errors import VoiceError, VoiceMisconfigured, VoiceTooLong
 from dialogue.voice import prompts
 from dialogue.voice.base import Brief, GenerationSettings, ModelConfig, Reply, UsageRecorder, built
 from dialogue.voice.llm.errors import all_failed, misshapen
@@ -33,7 +25,9 @@ from dialogue.voice.llm.providers import open_model, open_wire
 from dialogue.voice.llm.request import RecordedModel, run_here
 
 # Not for a refusal: whether to write what a model declined is for operators to decide.
-ANOTHER_MAY_DO = (VoiceLimited, VoiceDown, VoiceMisconfigured, VoiceBroken, VoiceTooLong)
+ANOTHER_MAY_DO = (
+    errors.VoiceLimited, errors.VoiceDown, VoiceMisconfigured, errors.VoiceBroken, VoiceTooLong,
+)  # fmt: skip
 REQUESTS = UsageLimits(request_limit=2)  # one, and one more if the schema was violated
 
 
@@ -97,7 +91,11 @@ class ModelVoice:
         try:
             async with open_wire(self.knobs.timeout, self.transport) as wire:
                 model = RecordedModel(open_model(mind, wire), mind, self.knobs, watch)
-                return _written(await self._answer(model, brief))
+                answer = await self._answer(model, brief)
+            terms, pointer, exit = answer.terms, answer.pointer, answer.exit or ""
+            title = " ".join(getattr(answer, "title", "").split())
+            text = built(terms, pointer, exit)
+            return Reply(terms=terms, pointer=pointer, exit=exit, text=text, title=title)
         except ANOTHER_MAY_DO as error:
             return error
         except (AgentRunError, UserError) as error:
@@ -131,15 +129,3 @@ def _form(wanted: type[ModelAnswer], style: str) -> Any:
     if style == "prompted":
         return PromptedOutput(wanted, name="words")
     return ToolOutput(wanted, name="write", description="Hand in what you wrote.")
-
-
-def _written(answer: ModelAnswer) -> Reply:
-    exit = answer.exit or ""
-    title = answer.title if isinstance(answer, TitledAnswer) else ""
-    return Reply(
-        terms=answer.terms,
-        pointer=answer.pointer,
-        exit=exit,
-        text=built(answer.terms, answer.pointer, exit),
-        title=" ".join(title.split()),
-    )

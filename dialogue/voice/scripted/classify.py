@@ -3,8 +3,6 @@
 A comment without any keyword is a remark.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,9 +74,7 @@ _CHINESE = {
 }
 
 
-def _compiled(
-    signs: Mapping[Intent, str],
-) -> list[tuple[Intent, re.Pattern[str]]]:
+def _compiled(signs: Mapping[Intent, str]) -> list[tuple[Intent, re.Pattern[str]]]:
     return [(game, re.compile(sign, re.IGNORECASE | re.MULTILINE)) for game, sign in signs.items()]
 
 

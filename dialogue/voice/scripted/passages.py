@@ -5,8 +5,6 @@ numbers, keys, markup and invisible characters. The parts between are passages. 
 beginning of a text is searched, in linear time.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -67,14 +65,10 @@ def passages(text: str) -> list[Passage]:
     for line in plain(text).split("\n"):
         for sentence in _SENTENCES.split(line):
             words = sentence.lstrip(_EDGES + _ASKS).rstrip(_EDGES)
-            if is_sayable(words):
+            enough = bool(_LETTER.search(words)) and display_width(words) >= SHORTEST
+            if enough and words.isprintable() and not domains(words):
                 found.append(Passage(words, asks=words[-1] in _ASKS))
     return found
-
-
-def is_sayable(words: str) -> bool:
-    enough = bool(_LETTER.search(words)) and display_width(words) >= SHORTEST
-    return enough and words.isprintable() and not domains(words)
 
 
 def display_width(words: str) -> int:
@@ -87,14 +81,8 @@ def shorten(words: str, most: int) -> str:
     if len(words) <= most:
         return words
     end = max((at.start() for at in _CLAUSES.finditer(words) if at.start() <= most), default=0)
-    if end < most // 2:
-        end = _word_end(words, most)
+    if end < most // 2:  # at a word; text without spaces is cut anywhere
+        gap = words.rfind(" ", 0, most + 1)
+        has_words = gap > 0 and not (HAN.match(words[most]) or HAN.match(words[most - 1]))
+        end = gap if has_words else most
     return words[:end].rstrip(_EDGES + _ASKS)
-
-
-def _word_end(words: str, most: int) -> int:
-    """Where to cut within `most`; text without spaces is cut anywhere."""
-    if HAN.match(words[most]) or HAN.match(words[most - 1]):
-        return most
-    gap = words.rfind(" ", 0, most + 1)
-    return gap if gap > 0 else most

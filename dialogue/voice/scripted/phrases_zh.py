@@ -1,7 +1,5 @@
 """Chinese phrases of the scripted voice. A touch is a clause that fits every pointer."""
 
-from __future__ import annotations
-
 from dialogue.voice.scripted.classify import Intent, Phrases
 
 CHINESE = Phrases(

@@ -4,9 +4,7 @@ It is the default voice, and its drafts are marked. The same brief and seed give
 It never fails.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
 from dialogue.voice.base import Brief, Reply, ThreadMessage, UsageRecorder, built
@@ -23,6 +21,7 @@ TITLES = (60, 40, 24, 12)
 TURNS = 8
 
 Parts = tuple[str, str, str]
+Pointer = Callable[[int], str]  # a sentence with a quote of at most so many characters
 
 
 class ScriptedVoice:
@@ -37,9 +36,6 @@ class ScriptedVoice:
                 break
             written = pen(brief, rng)
         return written
-
-
-# ── replies ───────────────────────────────────────────────────────────────
 
 
 def _reply(brief: Brief, rng: Random) -> Reply:
@@ -61,40 +57,27 @@ def _replies(brief: Brief, tongue: Phrases, game: Intent, rng: Random) -> Iterat
     terms, exit = rng.choice(tongue.terms[game]), rng.choice(tongue.exits)
     pointer, short = _pointers(brief, tongue, game, rng)
     short_terms, short_exit = tongue.short_terms[game], rng.choice(tongue.short_exits)
-    for most in QUOTES:
-        yield terms, pointer(most), exit
+    yield from ((terms, pointer(most), exit) for most in QUOTES)
     yield terms, pointer(QUOTES[-1]), ""
-    for most in SHORT_QUOTES:
-        yield short_terms, short(most), short_exit
-    for most in SHORT_QUOTES:
-        yield short_terms, short(most), ""
+    for ending in (short_exit, ""):
+        yield from ((short_terms, short(most), ending) for most in SHORT_QUOTES)
 
 
-class _Pointer:
-    """A sentence with a quote that can be shortened."""
-
-    def __init__(self, frame: str, quote: str, touch: str = "") -> None:
-        self.frame, self.quote, self.touch = frame, quote, touch
-
-    def __call__(self, most: int) -> str:
-        return self.frame.format(quote=shorten(self.quote, most), touch=self.touch)
+def _pointer(frame: str, quote: str, touch: str = "") -> Pointer:
+    return lambda most: frame.format(quote=shorten(quote, most), touch=touch)
 
 
-def _pointers(
-    brief: Brief, tongue: Phrases, game: Intent, rng: Random
-) -> tuple[_Pointer, _Pointer]:
+def _pointers(brief: Brief, tongue: Phrases, game: Intent, rng: Random) -> tuple[Pointer, Pointer]:
     """A pointer and a short one: to the comment, else to the thread, else without a quote."""
     comments = [*([brief.comment] if brief.comment else []), *reversed(brief.run)]
-    quote, touch = (
-        _quote(comments, rng, asks=game is Intent.ASKING),
-        rng.choice(tongue.touches[game]),
-    )
+    quote = _quote(comments, rng, asks=game is Intent.ASKING)
+    touch = rng.choice(tongue.touches[game])
     frame, short = rng.choice(tongue.pointers), rng.choice(tongue.short_pointers)
     if quote:
-        return _Pointer(frame, quote, touch), _Pointer(short, quote)
+        return _pointer(frame, quote, touch), _pointer(short, quote)
     if quote := _quote(reversed(brief.thread), rng):
-        return _Pointer(rng.choice(tongue.elsewhere), quote), _Pointer(short, quote)
-    return _Pointer(rng.choice(tongue.nowhere), ""), _Pointer(tongue.short_nowhere, "")
+        return _pointer(rng.choice(tongue.elsewhere), quote), _pointer(short, quote)
+    return _pointer(rng.choice(tongue.nowhere), ""), _pointer(tongue.short_nowhere, "")
 
 
 def _quote(texts: Iterable[ThreadMessage], rng: Random, *, asks: bool = False) -> str:
@@ -105,13 +88,8 @@ def _quote(texts: Iterable[ThreadMessage], rng: Random, *, asks: bool = False) -
             found = [passage for passage in found if passage.asks] or found
         if found:
             fullest = sorted((passage.words for passage in found), key=display_width)[-3:]
-            return rng.choice(
-                [
-                    words
-                    for words in fullest
-                    if display_width(words) * 2 > display_width(fullest[-1])
-                ]
-            )
+            half = display_width(fullest[-1]) / 2
+            return rng.choice([words for words in fullest if display_width(words) > half])
     return ""
 
 
@@ -125,34 +103,25 @@ def _fitting(tries: Iterable[Parts], longest: int, title: str = "") -> Reply:
     return Reply(terms=terms, pointer=pointer, exit=exit, text=text, title=title)
 
 
-# ── stones ────────────────────────────────────────────────────────────────
-
-
 def _stone(brief: Brief, rng: Random) -> Reply:
     strangers = [said for said in reversed(brief.thread) if not said.is_ours]
     kernel = [ThreadMessage(author="", text=brief.kernel)] if brief.kernel else []
     in_chinese = is_chinese(brief.kernel or _all_said(brief))
     tongue = CHINESE if in_chinese else ENGLISH
     frames = tongue.stone_kernels if kernel else tongue.stone_threads
-    quote = _question(strangers) if not kernel else _quote(kernel, rng)
+    asked = (passage for said in strangers for passage in passages(said.text) if passage.asks)
+    question = next((passage.words for passage in asked), "")  # the newest of the thread
+    quote = _quote(kernel, rng) if kernel else question
     quote = quote or _quote([*kernel, *strangers, *brief.thread], rng)
-    pointer = _Pointer(rng.choice(frames) if quote else tongue.stone_nowhere, quote)
+    pointer = _pointer(rng.choice(frames) if quote else tongue.stone_nowhere, quote)
     title = _title(quote, brief.longest_title, tongue, rng)
     return _fitting(_stones(pointer, tongue, rng), brief.longest, title)
 
 
-def _question(texts: Iterable[ThreadMessage]) -> str:
-    """The newest question in the thread."""
-    asked = (passage for said in texts for passage in passages(said.text) if passage.asks)
-    return next((passage.words for passage in asked), "")
-
-
-def _stones(pointer: _Pointer, tongue: Phrases, rng: Random) -> Iterator[Parts]:
+def _stones(pointer: Pointer, tongue: Phrases, rng: Random) -> Iterator[Parts]:
     terms, exit = rng.choice(tongue.stone_terms), rng.choice(tongue.stone_exits)
-    for most in KERNELS:
-        yield terms, pointer(most), exit
-    for most in KERNELS:
-        yield terms, pointer(most), ""
+    for ending in (exit, ""):
+        yield from ((terms, pointer(most), ending) for most in KERNELS)
     yield min(tongue.stone_terms, key=len), "", ""
 
 

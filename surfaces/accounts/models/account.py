@@ -6,12 +6,9 @@ ok ──> limited (until) ──> ok        on its own
  └───> suspended       ──> ok        when it ends, or by an operator
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _lazy
@@ -20,6 +17,7 @@ from surfaces import crypto
 from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import Owner
 from surfaces.errors import AuthFailed
+from surfaces.model_fields import between, check
 from surfaces.text.fields import ReasonField
 from surfaces.text.reasons import StoredReason, as_reason, reason
 
@@ -47,8 +45,6 @@ class BadCredential(AuthFailed):
 
 
 class AccountQuerySet(models.QuerySet["Account"]):
-    """Queries of accounts."""
-
     def on(self) -> Self:
         return self.filter(is_on=True, surface__is_on=True)
 
@@ -58,29 +54,14 @@ class AccountQuerySet(models.QuerySet["Account"]):
 
     def due(self, now: datetime) -> Self:
         """Due for polling and not claimed."""
-        return (
-            self.able_to_read()
-            .filter(next_watch_at__lte=now)
-            .filter(Q(watch_lease_until=None) | Q(watch_lease_until__lte=now))
-        )
+        is_free = Q(watch_lease_until=None) | Q(watch_lease_until__lte=now)
+        return self.able_to_read().filter(is_free, next_watch_at__lte=now)
 
     def able_to_write(self, now: datetime) -> Self:
         """Accounts whose own state allows writing."""
-        return (
-            self.able_to_read()
-            .exclude(Q(state=AccountState.SUSPENDED), Q(state_until=None) | Q(state_until__gt=now))
-            .filter(Q(quiet_until=None) | Q(quiet_until__lte=now))
-        )
-
-    def for_a_person(self, now: datetime) -> Self:
-        """In an error state that needs an operator; a later error must not replace it."""
         lasts = Q(state_until=None) | Q(state_until__gt=now)
-        return self.filter(
-            Q(state=AccountState.AUTH_FAILED) | Q(state=AccountState.SUSPENDED) & lasts
-        )
-
-    def in_trouble(self) -> Self:
-        return self.exclude(state=AccountState.OK)
+        able = self.able_to_read().exclude(Q(state=AccountState.SUSPENDED), lasts)
+        return able.filter(Q(quiet_until=None) | Q(quiet_until__lte=now))
 
 
 class Account(models.Model):
@@ -93,9 +74,7 @@ class Account(models.Model):
     is_on = models.BooleanField(default=True)
 
     every = models.PositiveSmallIntegerField(
-        "minutes between rounds",
-        default=5,
-        validators=[MinValueValidator(1), MaxValueValidator(1440)],
+        "minutes between rounds", default=5, validators=between(1, 1440)
     )
     next_watch_at = models.DateTimeField(db_index=False)
     watch_lease_until = models.DateTimeField(null=True, blank=True)
@@ -124,15 +103,9 @@ class Account(models.Model):
                 fields=["surface", "remote_id"],
                 condition=~Q(remote_id=""),
             ),
-            models.CheckConstraint(
-                name="account_every_1_to_1440_minutes", condition=Q(every__range=(1, 1440))
-            ),
-            models.CheckConstraint(
-                name="account_state_is_known", condition=Q(state__in=AccountState.values)
-            ),
-            models.CheckConstraint(
-                name="account_mode_is_known", condition=Q(mode__in=ReplyMode.values)
-            ),
+            check("account_every_1_to_1440_minutes", every__range=(1, 1440)),
+            check("account_state_is_known", state__in=AccountState.values),
+            check("account_mode_is_known", mode__in=ReplyMode.values),
         ]
         indexes = [
             # For `due`: the watcher asks every second.
@@ -140,7 +113,7 @@ class Account(models.Model):
                 name="account_due",
                 fields=["next_watch_at"],
                 condition=Q(is_on=True) & ~Q(state="auth_failed"),
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -165,19 +138,12 @@ class Account(models.Model):
         try:
             return crypto.decrypt(self.sealed_credential)
         except crypto.InvalidToken:
-            return self._credential_now()
-
-    def _credential_now(self) -> str:
-        """Read the row again, because keys may have been rotated since."""
-        self.refresh_from_db(fields=["sealed_credential"])
+            # Read the row again, because keys may have been rotated since.
+            self.refresh_from_db(fields=["sealed_credential"])
         try:
             return crypto.decrypt(self.sealed_credential)
         except crypto.InvalidToken as error:
             raise BadCredential(reason("account.credential_lost", name=self.name)) from error
-
-    def seal(self, token: str) -> bytes:
-        """Return `token` encrypted under the newest key. Assign it; save with update_fields."""
-        return crypto.encrypt(token)
 
     def becomes(
         self,
@@ -188,12 +154,12 @@ class Account(models.Model):
         until: datetime | None = None,
         **facts: Any,
     ) -> bool:
-        """Set the state; return whether it changed.
-
-        `since` moves only when the state does, so "down since" is correct.
-        """
+        """Set the state; return whether it changed. `state_since` moves only when it does."""
         rows = Account.objects.filter(pk=self.pk)
-        if state in PASSING and rows.for_a_person(now).exists():
+        lasts = Q(state=AccountState.SUSPENDED) & (Q(state_until=None) | Q(state_until__gt=now))
+        for_a_person = rows.filter(Q(state=AccountState.AUTH_FAILED) | lasts)
+        # A later error must not replace one that needs an operator.
+        if state in PASSING and for_a_person.exists():
             rows.update(**facts)
             self.refresh_from_db(fields=["state", "state_why", "state_until", *facts])
             return False

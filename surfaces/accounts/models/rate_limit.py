@@ -1,7 +1,5 @@
 """Rate limit state per credential or address, shared by all processes."""
 
-from __future__ import annotations
-
 from django.db import models
 
 
@@ -16,7 +14,7 @@ class RateLimitWindow(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(name="allowance_one_per_bucket", fields=["holder", "bucket"]),
+            models.UniqueConstraint(name="allowance_one_per_bucket", fields=["holder", "bucket"])
         ]
 
     def __str__(self) -> str:

@@ -1,9 +1,7 @@
 """Surface: a service with posts and comments."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
@@ -22,14 +20,8 @@ def check_limits(value: Any) -> None:
     for pair in pairs:
         is_pair = isinstance(pair, list) and len(pair) == 2
         if not is_pair or not all(isinstance(n, int) and n > 0 for n in pair):
-            raise ValidationError(
-                _lazy('Write {"comment": [50, 3600]}: requests, and in how many seconds.')
-            )
-
-
-class SurfaceQuerySet(models.QuerySet["Surface"]):
-    def on(self) -> Self:
-        return self.filter(is_on=True)
+            message = _lazy('Write {"comment": [50, 3600]}: requests, and in how many seconds.')
+            raise ValidationError(message)
 
 
 class Surface(models.Model):
@@ -53,12 +45,10 @@ class Surface(models.Model):
     is_on = models.BooleanField(default=True, help_text="Off: neither read nor written.")
     made_at = models.DateTimeField(auto_now_add=True)
 
-    objects = SurfaceQuerySet.as_manager()
-
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(name="surface_once_per_address", fields=["kind", "base_url"]),
+            models.UniqueConstraint(name="surface_once_per_address", fields=["kind", "base_url"])
         ]
 
     def __str__(self) -> str:
@@ -74,10 +64,7 @@ class Surface(models.Model):
 
     @property
     def documented(self) -> tuple[RateLimit, ...]:
-        """Rate limits documented by the service.
-
-        They apply to the service's own address. Other servers report their limits in responses.
-        """
+        """The service's own limits, at its own address; other servers report theirs."""
         return self.traits.limits if self.base_url in {"", self.traits.base_url} else ()
 
     @property

@@ -1,7 +1,5 @@
 """Pages of surfaces and accounts: their state, and actions on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
@@ -16,11 +14,11 @@ from surfaces.accounts.forms import AccountForm
 from surfaces.accounts.models.account import Account, AccountQuerySet
 from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent, name_of
-from surfaces.home import dashboard
 from surfaces.operators import scope_queries
 from surfaces.operators.permissions import admin_required, moderator_required
 from surfaces.pauses import services as pause_services
-from surfaces.settings.form_views import SettingsPage, save, undo_posted
+from surfaces.settings.form_views import SettingsPage
+from surfaces.watcher.models import WatchRound
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest
 from surfaces.web.responses import redirect_back, rule_errors_as_toasts
@@ -53,55 +51,27 @@ def switch_surface(request: OperatorRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(Surface, slug=slug)
     is_on = request.POST.get("is_on") == "on"
     services.switch(found, is_on=is_on, by=request.user.actor)
-    words = (
-        _("%(surface)s enabled.")
-        if is_on
-        else _("%(surface)s disabled: messages are neither read nor sent.")
-    )
-    toasts.show_toast(
-        request, words % {"surface": found}, undo=request.path, is_on="" if is_on else "on"
-    )
+    words = _("%(surface)s disabled: messages are neither read nor sent.")
+    words = (_("%(surface)s enabled.") if is_on else words) % {"surface": found}
+    toasts.show_toast(request, words, undo=request.path, is_on="" if is_on else "on")
     return redirect_back(request, "surfaces:surface", slug)
-
-
-@require_safe
-def account(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_accounts(request).select_related("surface"), pk=pk)
-    return PAGE.render(request, AccountForm(found))
-
-
-@require_POST
-@admin_required
-def change_account(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_accounts(request).select_related("surface"), pk=pk)
-    return save(request, PAGE, found)
-
-
-@require_POST
-@admin_required
-def undo_account(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_accounts(request).select_related("surface"), pk=pk)
-    return undo_posted(request, PAGE, found)
 
 
 @require_POST
 @moderator_required
 def watch_now(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_accounts(request).select_related("surface"), pk=pk)
+    found = _account(request, pk)
     with rule_errors_as_toasts(request):
         services.watch_now(found, by=request.user.actor, now=timezone.now())
-        toasts.show_toast(
-            request,
-            _("Poll requested for %(found)s. The watcher starts it within seconds.")
-            % {"found": found},
-        )
+        words = _("Poll requested for %(found)s. The watcher starts it within seconds.")
+        toasts.show_toast(request, words % {"found": found})
     return redirect_back(request, "surfaces:account", pk)
 
 
 @require_POST
 @moderator_required
 def resume_account(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_accounts(request), pk=pk)
+    found = _account(request, pk)
     with rule_errors_as_toasts(request):
         services.clear(found, by=request.user.actor, now=timezone.now())
         toasts.show_toast(request, _("Error cleared. The next poll will check the account."))
@@ -112,6 +82,10 @@ def _accounts(request: OperatorRequest) -> AccountQuerySet:
     return request.user.reach.narrow(Account.objects.all(), account="pk", agent="")
 
 
+def _account(request: OperatorRequest, pk: int) -> Account:
+    return get_object_or_404(_accounts(request).select_related("surface"), pk=pk)
+
+
 def _surfaces(request: OperatorRequest) -> QuerySet[Surface]:
     """Surfaces with at least one visible account."""
     rows = Surface.objects.prefetch_related(Prefetch("accounts", _accounts(request)))
@@ -119,35 +93,18 @@ def _surfaces(request: OperatorRequest) -> QuerySet[Surface]:
     return rows if places is None else rows.filter(pk__in=places)
 
 
-# ── what the pages show ───────────────────────────────────────────────────
-
-
 def _with_news(found: list[Surface]) -> list[tuple[Surface, list[dict[str, object]]]]:
     """Add the accounts, their last poll and their remaining rate limits."""
     accounts = [account for surface in found for account in surface.accounts.all()]
-    for surface in found:
-        for account in surface.accounts.all():
-            account.surface = surface
-    rounds, budgets = (
-        dashboard.latest_rounds(accounts),
-        rate_limit_usage.rate_limit_usage(accounts, now=timezone.now()),
-    )
-    return [
-        (
-            surface,
-            [
-                {
-                    "account": account,
-                    "round": rounds.get(account.pk),
-                    "tightest": min(
-                        budgets[account.pk], key=lambda budget: budget.share, default=None
-                    ),
-                }
-                for account in surface.accounts.all()
-            ],
-        )
-        for surface in found
-    ]
+    latest = WatchRound.objects.filter(account__in=accounts).latest_of_each()
+    rounds = {row.account_id: row for row in latest}
+    budgets = rate_limit_usage.rate_limit_usage(accounts, now=timezone.now())
+
+    def news(account: Account) -> dict[str, object]:
+        tightest = min(budgets[account.pk], key=lambda each: each.share, default=None)
+        return {"account": account, "round": rounds.get(account.pk), "tightest": tightest}
+
+    return [(surface, [news(each) for each in surface.accounts.all()]) for surface in found]
 
 
 def _account_context(_request: OperatorRequest, form: AccountForm) -> dict[str, Any]:
@@ -173,3 +130,7 @@ PAGE = SettingsPage(
     key="pk",
     context=_account_context,
 )
+_page, _undo = PAGE.views(_account)
+account = require_safe(_page)
+change_account = require_POST(admin_required(_page))
+undo_account = require_POST(admin_required(_undo))

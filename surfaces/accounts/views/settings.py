@@ -1,7 +1,5 @@
 """The settings of a surface."""
 
-from __future__ import annotations
-
 from django.shortcuts import get_object_or_404
 
 from surfaces.accounts.forms import SurfaceForm

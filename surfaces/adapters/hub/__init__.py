@@ -1,5 +1,3 @@
 """Adapter of the hub, built-in or remote with the same HTTP contract. Reader only."""
 
-from surfaces.adapters.hub.reader import Hub
-
-__all__ = ["Hub"]
+from surfaces.adapters.hub.reader import Hub as Hub

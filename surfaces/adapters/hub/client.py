@@ -1,33 +1,15 @@
 """HTTP client of one account on a hub: requests, status codes, parsing of items."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
-from urllib.parse import quote
 
-from surfaces.adapters.base import Access, Traits
-from surfaces.adapters.parsing import (
-    Malformed,
-    clean_count,
-    clean_id,
-    clean_json,
-    clean_text,
-    parse_time,
-)
-from surfaces.adapters.types import Item, ItemKind
-from surfaces.errors import (
-    AuthFailed,
-    Limited,
-    NotThere,
-    Refused,
-    SurfaceError,
-    TryLater,
-    Unconfirmed,
-)
+from surfaces import errors
+from surfaces.adapters.base import Access, Adapter, Traits
+from surfaces.adapters.parsing import clean_count, clean_id, clean_json, clean_text, parse_time
+from surfaces.adapters.types import Item, ItemKind, Malformed
 from surfaces.net.json_client import JsonClient, JsonResponse
-from surfaces.text.reasons import StoredReason, reason
+from surfaces.text.reasons import reason
 
 TRAITS = Traits(
     kind="hub",
@@ -37,24 +19,19 @@ TRAITS = Traits(
     title_limit=300,
     max_depth=10,
     can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
-    takes_idempotency_key=True,
 )
 ORDINARY_WAIT = timedelta(minutes=1)  # when a 429 does not say
 LONGEST_WAIT = timedelta(days=1)
 
 
 class HubClient:
-    """A `JsonClient` for one hub that meters requests and maps status codes to errors."""
-
     def __init__(self, access: Access) -> None:
         if not access.token.isascii() or not access.token.isprintable():
             raise ValueError("hub.key_impossible")
         self._access = access
-        self._wire = JsonClient(
-            (access.base_url or TRAITS.base_url).rstrip("/"),
-            headers={"Authorization": f"Bearer {access.token}"},
-            transport=access.transport,
-        )
+        base_url = (access.base_url or TRAITS.base_url).rstrip("/")
+        headers = {"Authorization": f"Bearer {access.token}"}
+        self._wire = JsonClient(base_url, headers=headers, transport=access.transport)
 
     def close(self) -> None:
         self._wire.close()
@@ -68,76 +45,63 @@ class HubClient:
         return self._ask(method, path, body=body, headers={"Idempotency-Key": key} if key else {})
 
     def _ask(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        """Make one request; return the JSON object, or raise an error."""
         bucket = "read" if method == "GET" else "write"
         self._access.meter.take(bucket)
         answer = self._wire.call(method, path, **request)
-        lost = TryLater if method == "GET" else Unconfirmed
+        lost = errors.TryLater if method == "GET" else errors.Unconfirmed
         if answer.is_success:
             if isinstance(answer.data, dict):
                 return answer.data
             raise lost("hub.no_object")
-        error = _meaning(answer, lost)
-        if isinstance(error, Limited):
+        error = _error_of(answer, lost)
+        if isinstance(error, errors.Limited):
             self._access.meter.heard(bucket, wait=error.wait)
         raise error
 
 
-def _meaning(answer: JsonResponse, lost: type[SurfaceError]) -> SurfaceError:
-    why = _why(answer)
+class HubAdapter(Adapter):
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._line = HubClient(access)
+
+    def close(self) -> None:
+        self._line.close()
+
+
+def _error_of(answer: JsonResponse, lost: type[errors.SurfaceError]) -> errors.SurfaceError:
+    why = reason("hub.status", status=str(answer.status))
+    said = answer.data.get("error") if isinstance(answer.data, dict) else None
+    if words := clean_text(said, most=300):
+        why = reason("hub.says", words=words)
     if answer.status == 401:
-        return AuthFailed(why)
+        return errors.AuthFailed(why)
     if answer.status in {404, 410}:
-        return NotThere(why)
+        return errors.NotThere(why)
     if answer.status == 429:
-        return Limited(why, wait=_wait(answer))
+        seconds = clean_count(answer.headers.get("retry-after"))
+        wait = ORDINARY_WAIT if seconds is None else min(timedelta(seconds=seconds), LONGEST_WAIT)
+        return errors.Limited(why, wait=wait)
     if answer.status >= 500 or answer.status == 408:
         return lost(why)
-    return Refused(why)
-
-
-def _why(answer: JsonResponse) -> StoredReason:
-    said = answer.data.get("error") if isinstance(answer.data, dict) else None
-    words = clean_text(said, most=300)
-    return (
-        reason("hub.says", words=words)
-        if words
-        else reason("hub.status", status=str(answer.status))
-    )
-
-
-def _wait(answer: JsonResponse) -> timedelta:
-    seconds = clean_count(answer.headers.get("retry-after"))
-    return ORDINARY_WAIT if seconds is None else min(timedelta(seconds=seconds), LONGEST_WAIT)
-
-
-def at(template: str, remote_id: str) -> str:
-    """Quote an id for a path. Ids come from the service and may contain slashes."""
-    return template.format(quote(remote_id, safe=""))
-
-
-# ── what an item is ───────────────────────────────────────────────────────
+    return errors.Refused(why)
 
 
 def post_item(raw: object, access: Access) -> Item:
-    """Read a post, or raise `Malformed`."""
-    facts = _common(raw, access)
-    assert isinstance(raw, dict)  # noqa: S101 - `_common` has looked
+    sent, facts = _common(raw, access)
     return Item(
         kind=ItemKind.POST,
         post_id=facts["remote_id"],
-        title=clean_text(raw.get("title"), most=TRAITS.title_limit),
-        community=clean_text(raw.get("community"), most=200),
-        comment_count=clean_count(raw.get("comment_count")),
+        title=clean_text(sent.get("title"), most=TRAITS.title_limit),
+        community=clean_text(sent.get("community"), most=200),
+        comment_count=clean_count(sent.get("comment_count")),
         **facts,
     )
 
 
 def comment_item(raw: object, access: Access, *, post_id: str) -> Item:
     """Read a comment under `post_id`, or raise `Malformed`."""
-    facts = _common(raw, access)
-    assert isinstance(raw, dict)  # noqa: S101 - `_common` has looked
-    parent = clean_id(raw.get("parent_id"))
+    sent, facts = _common(raw, access)
+    parent = clean_id(sent.get("parent_id"))
     return Item(
         kind=ItemKind.COMMENT,
         post_id=post_id,
@@ -146,7 +110,8 @@ def comment_item(raw: object, access: Access, *, post_id: str) -> Item:
     )
 
 
-def _common(raw: object, access: Access) -> dict[str, Any]:
+def _common(raw: object, access: Access) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The object as it was sent, and the facts that posts and comments have in common."""
     if not isinstance(raw, dict):
         raise Malformed(reason("item.no_object", what=reason("part.item")))
     remote_id, made_at = clean_id(raw.get("id")), parse_time(raw.get("created_at"))
@@ -160,8 +125,7 @@ def _common(raw: object, access: Access) -> dict[str, Any]:
     if not name:
         raise Malformed("item.no_author")
     author_id, is_bot = clean_id(by.get("id"))[:200], by.get("is_bot")
-    own = {key: value for key, value in raw.items() if key != "comments"}
-    return {
+    return raw, {
         "remote_id": remote_id,
         "author": name,
         "author_id": author_id,
@@ -171,7 +135,7 @@ def _common(raw: object, access: Access) -> dict[str, Any]:
         "edited_at": parse_time(raw.get("updated_at")),
         "is_deleted": raw.get("is_deleted") is True,
         "content": clean_text(raw.get("content")),
-        "raw": clean_json(own),
+        "raw": clean_json({key: value for key, value in raw.items() if key != "comments"}),
     }
 
 

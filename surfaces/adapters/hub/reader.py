@@ -4,29 +4,18 @@ A hub counts its changes, so one request tells which threads have news. Threads 
 list are unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
-from surfaces.adapters.base import Access, Reader
-from surfaces.adapters.hub.client import TRAITS, HubClient, at, comment_item, post_item
-from surfaces.adapters.parsing import Malformed, clean_count, clean_id, clean_text
-from surfaces.adapters.types import (
-    CannotTell,
-    FoundItem,
-    Identity,
-    Item,
-    ItemPage,
-    KnownThread,
-    Look,
-    News,
-    NotFound,
-    Skipped,
-    ThreadItems,
-)
+from surfaces.adapters import types
+from surfaces.adapters.base import Reader
+from surfaces.adapters.hub.client import TRAITS, HubAdapter, comment_item, post_item
+from surfaces.adapters.parsing import clean_count, clean_id, clean_text, skipped_item
+from surfaces.adapters.types import Item, Malformed, Skipped
 from surfaces.errors import NotThere, TryLater
+from surfaces.net.json_client import at
 from surfaces.text.reasons import reason, reason_of
 
 MOST_PAGES = 50  # of anything, in one go
@@ -34,25 +23,17 @@ PER_PAGE = 100
 CLOCKS_DIFFER = timedelta(minutes=2)
 
 
-class Hub(Reader):
+class Hub(HubAdapter, Reader):
     traits = TRAITS
 
-    def __init__(self, access: Access) -> None:
-        super().__init__(access)
-        self._line = HubClient(access)
-
-    def close(self) -> None:
-        self._line.close()
-
-    def who_am_i(self) -> Identity:
+    def who_am_i(self) -> types.Identity:
         said = self._line.get("/agents/me")
         remote_id, name = clean_id(said.get("id")), clean_text(said.get("name"), most=120)
         if not remote_id or not name:
             raise TryLater("hub.no_identity")
-        shown = clean_text(said.get("display_name"), most=120)
-        return Identity(remote_id=remote_id, handle=name, display_name=shown)
+        return types.Identity(remote_id=remote_id, handle=name)
 
-    def news(self, known: Mapping[str, KnownThread], cursor: dict[str, Any]) -> News:
+    def news(self, known: Mapping[str, types.KnownThread], cursor: dict[str, Any]) -> types.News:
         """Fetch changes in our threads: one request, and one more per hundred threads."""
         after = clean_id(cursor.get("after")) or "0"
         posts: dict[str, Item] = {}
@@ -64,7 +45,7 @@ class Hub(Reader):
             then, after = after, clean_id(said.get("cursor")) or after
             if said.get("has_more") is not True or after == then:
                 break
-        return News(
+        return types.News(
             touched=(*posts, *(item.remote_id for item in skipped if item.remote_id)),
             counts={
                 name: post.comment_count
@@ -76,48 +57,47 @@ class Hub(Reader):
             skipped=tuple(skipped),
         )
 
-    def thread(self, post_id: str, *, count: int | None = None) -> ThreadItems:
+    def thread(self, post_id: str, *, count: int | None = None) -> types.ThreadItems:
         try:
             return self._thread(post_id)
         except NotThere:
-            return ThreadItems(root=None, is_gone=True)
+            return types.ThreadItems(root=None, is_gone=True)
 
-    def history(self, cursor: str | None) -> ItemPage:
+    def history(self, cursor: str | None) -> types.ItemPage:
         params = {"before": cursor} if cursor else {}
         said = self._line.get("/posts", author="me", limit=PER_PAGE, **params)
         skipped: list[Skipped] = []
         posts = tuple(_items(said.get("posts"), self._post, skipped))
         older = clean_id(said.get("next_before"))
-        return ItemPage(posts=posts, cursor=older or None, skipped=tuple(skipped))
+        return types.ItemPage(posts=posts, cursor=older or None, skipped=tuple(skipped))
 
     def find_own_reply(
         self, *, post_id: str, parent_id: str | None, text: str, since: datetime
-    ) -> Look:
+    ) -> types.Look:
         thread = self.thread(post_id)
         for item in thread.comments:
             if item.parent_id == parent_id and self._is_ours(item, text=text, since=since):
-                return FoundItem(item=item)
+                return types.FoundItem(item=item)
         if thread.is_complete and not thread.skipped:
-            return NotFound()
-        return CannotTell("hub.thread_cut")
+            return types.NotFound()
+        return types.CannotTell("hub.thread_cut")
 
-    def find_own_post(self, *, title: str, text: str, since: datetime) -> Look:
+    def find_own_post(self, *, title: str, text: str, since: datetime) -> types.Look:
         cursor: str | None = None
         for _ in range(MOST_PAGES):
             page = self.history(cursor)
             for item in page.posts:
-                if item.title == " ".join(title.split()) and self._is_ours(
-                    item, text=text, since=since
-                ):
-                    return FoundItem(item=item)
+                is_titled = item.title == " ".join(title.split())
+                if is_titled and self._is_ours(item, text=text, since=since):
+                    return types.FoundItem(item=item)
             if page.skipped:
-                return CannotTell("hub.post_unreadable")
+                return types.CannotTell("hub.post_unreadable")
             if page.cursor is None or page.cursor == cursor:
-                return NotFound()
+                return types.NotFound()
             if any(item.created_at < since - CLOCKS_DIFFER for item in page.posts):
-                return NotFound()  # newest first: the rest is older
+                return types.NotFound()  # newest first: the rest is older
             cursor = page.cursor
-        return CannotTell("hub.list_endless")
+        return types.CannotTell("hub.list_endless")
 
     def _is_ours(self, item: Item, *, text: str, since: datetime) -> bool:
         is_recent = item.created_at >= since - CLOCKS_DIFFER
@@ -126,24 +106,24 @@ class Hub(Reader):
     def _post(self, raw: object) -> Item:
         return post_item(raw, self.access)
 
-    def _thread(self, post_id: str) -> ThreadItems:
+    def _thread(self, post_id: str) -> types.ThreadItems:
         skipped: list[Skipped] = []
         comments: list[Item] = []
         root, said_count, after, is_whole = None, 0, 0, False
+        read = partial(comment_item, access=self.access, post_id=post_id)
         for _ in range(MOST_PAGES):
-            path = at("/posts/{}", post_id)
-            said = self._line.get(path, include_comments="true", after=after)
+            said = self._line.get(at("/posts/{}", post_id), include_comments="true", after=after)
             if root is None:
                 root = self._root(said, post_id)
                 said_count = root.comment_count or 0
-            comments += _items(said.get("comments"), self._comment_of(post_id), skipped)
+            comments += _items(said.get("comments"), read, skipped)
             then, after = after, clean_count(said.get("next_after")) or 0
             if after <= then:
                 is_whole = isinstance(said.get("comments"), list) and not after
                 break
         ordered = _parents_first(comments, skipped)
         is_complete = is_whole and len(ordered) + len(skipped) >= said_count
-        return ThreadItems(
+        return types.ThreadItems(
             root=root, comments=tuple(ordered), is_complete=is_complete, skipped=tuple(skipped)
         )
 
@@ -156,18 +136,13 @@ class Hub(Reader):
             raise TryLater("hub.other_post")
         return root
 
-    def _comment_of(self, post_id: str) -> Callable[[object], Item]:
-        return lambda raw: comment_item(raw, self.access, post_id=post_id)
-
 
 def _items(raws: object, read: Callable[[object], Item], skipped: list[Skipped]) -> Iterator[Item]:
-    """Parse a list; unusable items are recorded and skipped."""
     for raw in raws if isinstance(raws, list) else []:
         try:
             yield read(raw)
         except Malformed as error:
-            named = clean_id(raw.get("id")) if isinstance(raw, dict) else ""
-            skipped.append(Skipped(named, reason_of(error)))
+            skipped.append(skipped_item(raw, error))
 
 
 def _parents_first(comments: list[Item], skipped: list[Skipped]) -> list[Item]:

@@ -1,28 +1,20 @@
 """Write to a hub. Every request has an idempotency key, so a repeat writes once."""
 
-from __future__ import annotations
-
+from contextlib import suppress
 from typing import Any
 
-from surfaces.adapters.base import Access, Writer
-from surfaces.adapters.hub.client import HubClient, at
+from surfaces.adapters.base import Writer
+from surfaces.adapters.hub.client import HubAdapter
 from surfaces.adapters.parsing import clean_id, clean_json, clean_text, parse_time
 from surfaces.adapters.types import ItemKind, SentItem
 from surfaces.errors import NotThere, Unconfirmed
+from surfaces.net.json_client import at
 
 
-class HubWriter(Writer):
-    def __init__(self, access: Access) -> None:
-        super().__init__(access)
-        self._line = HubClient(access)
-
-    def close(self) -> None:
-        self._line.close()
-
+class HubWriter(HubAdapter, Writer):
     def reply(self, *, post_id: str, parent_id: str | None, text: str, key: str) -> SentItem:
         body = {"content": text} | ({"parent_id": parent_id} if parent_id else {})
-        path = at("/posts/{}/comments", post_id)
-        return _sent(self._line.send("POST", path, body=body, key=key))
+        return _sent(self._line.send("POST", at("/posts/{}/comments", post_id), body=body, key=key))
 
     def create_post(self, *, title: str, text: str, community: str, key: str) -> SentItem:
         body = {"title": title, "content": text, "community": community}
@@ -30,10 +22,8 @@ class HubWriter(Writer):
 
     def delete(self, *, kind: ItemKind, remote_id: str) -> None:
         path = at("/posts/{}" if kind == ItemKind.POST else "/comments/{}", remote_id)
-        try:
+        with suppress(NotThere):  # gone already
             self._line.send("DELETE", path)
-        except NotThere:
-            return  # gone already
 
 
 def _sent(said: dict[str, Any]) -> SentItem:

@@ -1,5 +1,3 @@
 """Adapter of Moltbook, live site and open-source server. Reader only."""
 
-from surfaces.adapters.moltbook.reader import Moltbook
-
-__all__ = ["Moltbook"]
+from surfaces.adapters.moltbook.reader import Moltbook as Moltbook

@@ -4,15 +4,13 @@ Every request is counted by the rate limiter before it is made, and limits repor
 service are stored there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from surfaces.adapters.base import Access, Traits
+from surfaces.adapters.base import Access, Adapter, Traits
 from surfaces.adapters.limits import RateLimit
 from surfaces.adapters.moltbook.errors import classify, day_is_spent
 from surfaces.adapters.parsing import clean_count
@@ -65,8 +63,6 @@ VERIFY = ("verify",)
 
 
 class MoltbookClient:
-    """A `JsonClient` for one Moltbook that meters requests and maps status codes to errors."""
-
     def __init__(self, access: Access) -> None:
         self.base_url = checked_base_url(access.base_url or TRAITS.base_url)
         self.dialect = access.dialect or TRAITS.dialects[0]
@@ -75,11 +71,8 @@ class MoltbookClient:
         if not access.token.isascii() or not access.token.isprintable():
             raise ValueError("moltbook.key_impossible")
         self._access = access
-        self._wire = JsonClient(
-            self.base_url,
-            headers={"Authorization": f"Bearer {access.token}"},
-            transport=access.transport,
-        )
+        headers = {"Authorization": f"Bearer {access.token}"}
+        self._wire = JsonClient(self.base_url, headers=headers, transport=access.transport)
 
     def close(self) -> None:
         self._wire.close()
@@ -106,7 +99,9 @@ class MoltbookClient:
         """Make one request; return a success or a status in `accept`, else raise an error."""
         self._access.meter.take(*buckets)
         answer = self._wire.call(method, path, params=params, body=body)
-        self._hear(answer, buckets)
+        left = clean_count(answer.headers.get("x-ratelimit-remaining"))
+        if left is not None and answer.status != 429:
+            self._access.meter.heard(self._meant(answer, buckets), left=left)
         if answer.is_success or answer.status in accept:
             return answer
         error = classify(answer, wrote=method != "GET", now=self._access.clock())
@@ -114,16 +109,10 @@ class MoltbookClient:
             self._access.meter.heard(self._meant(answer, buckets), wait=error.wait)
         raise error
 
-    def _hear(self, answer: JsonResponse, buckets: tuple[str, ...]) -> None:
-        left = clean_count(answer.headers.get("x-ratelimit-remaining"))
-        if left is not None and answer.status != 429:
-            self._access.meter.heard(self._meant(answer, buckets), left=left)
-
     def _meant(self, answer: JsonResponse, buckets: tuple[str, ...]) -> str:
         """The bucket that the response headers describe.
-
-        Open-source server, its limiter: on writes of posts and comments the headers
-        describe that bucket, else the general one. The size tells them apart.
+        Open-source server, its limiter: on writes of posts and comments the headers describe that
+        bucket, else the general one. The size tells them apart.
         """
         by_size = SIZES.get(answer.headers.get("x-ratelimit-limit", ""), "")
         if by_size in buckets:
@@ -136,9 +125,13 @@ class MoltbookClient:
         return buckets[0]
 
 
-def at(template: str, remote_id: str) -> str:
-    """Quote an id for a path. Ids come from the service and may contain slashes."""
-    return template.format(quote(remote_id, safe=""))
+class MoltbookAdapter(Adapter):
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._line = MoltbookClient(access)
+
+    def close(self) -> None:
+        self._line.close()
 
 
 def page_of(base_url: str, post_id: str) -> str:
@@ -150,9 +143,7 @@ def page_of(base_url: str, post_id: str) -> str:
 
 def checked_base_url(url: str) -> str:
     """Return `url` if a key may be sent there, else raise `ValueError` with the reason.
-
-    Moltbook skill.md 1.12.0, security: only www.moltbook.com; a circulating copy
-    names moltbook.ai.
+    Moltbook skill.md 1.12.0, security: only www.moltbook.com; a circulating copy names moltbook.ai.
     """
     parts = urlsplit(url.strip())
     host = (parts.hostname or "").rstrip(".")

@@ -4,28 +4,15 @@ No body is trusted: it may be JSON of either dialect, HTML from a proxy, or empt
 never shorter than what the service asked for.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from surfaces import errors
 from surfaces.adapters.parsing import clean_text, parse_time
-from surfaces.errors import (
-    AuthFailed,
-    Limited,
-    NotThere,
-    PaymentRequired,
-    Refused,
-    SurfaceError,
-    Suspended,
-    TryLater,
-    Unconfirmed,
-)
-from surfaces.net.json_client import JsonResponse
+from surfaces.net.json_client import JsonResponse, http_date
 from surfaces.text.reasons import StoredReason, as_reason, note, reason
 
 NO_WORDS = "moltbook.no_words"
@@ -35,66 +22,44 @@ LONGEST_WAIT = timedelta(days=365)  # beyond this a number is a mistake, and ove
 SECONDS = ("retry_after_seconds", "retryAfterSeconds", "retry_after", "retryAfter")
 MINUTES = ("retry_after_minutes", "retryAfterMinutes")
 RESETS = ("reset_at", "resetAt")
-ENDS = (
-    "suspended_until",
-    "suspendedUntil",
-    "suspension_ends_at",
-    "suspensionEndsAt",
-    "banned_until",
-    "until",
-    "ends_at",
-)
+ENDS = ("suspended_until", "suspendedUntil", "suspension_ends_at", "suspensionEndsAt",
+        "banned_until", "until", "ends_at")  # fmt: skip
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 RELATIVE = re.compile(r"\b(?:in|wait|after)\s+(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\b")
-MOMENT = re.compile(
-    r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:z|[+-]\d\d:?(?:\d\d)?)?"
-)
+DATED = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:z|[+-]\d\d:?(?:\d\d)?)?")
 
 
-def classify(answer: JsonResponse, *, wrote: bool, now: datetime) -> SurfaceError:
-    """Map an error response to an exception."""
+def classify(answer: JsonResponse, *, wrote: bool, now: datetime) -> errors.SurfaceError:
     words, said = words_of(answer), said_by(answer)
     status = answer.status
     if status == 429:
-        return Limited(reason("moltbook.too_many", said=said), wait=wait_of(answer, now))
+        return errors.Limited(reason("moltbook.too_many", said=said), wait=wait_of(answer, now))
     if status in (401, 403) and is_suspension(words):
-        return Suspended(said, until=suspended_until(answer, words, now))
+        return errors.Suspended(said, until=suspended_until(answer, words, now))
     if status == 401:
-        return AuthFailed(reason("moltbook.key_refused", said=said))
+        return errors.AuthFailed(reason("moltbook.key_refused", said=said))
     if status == 402:
-        return PaymentRequired(reason("moltbook.wants_money", said=said))
+        return errors.PaymentRequired(reason("moltbook.wants_money", said=said))
     if status == 403 and is_page(answer):
-        return TryLater("moltbook.network_blocked")
+        return errors.TryLater("moltbook.network_blocked")
     if status == 404:
-        return NotThere(said, permanent=answer.is_json and not is_missing_endpoint(answer))
-    if status == 408 or status >= 500:
-        return _broken(status, said, answer, wrote, now)
-    return Refused(_with_status(status, said))
-
-
-def _broken(
-    status: int, said: StoredReason, answer: JsonResponse, wrote: bool, now: datetime
-) -> SurfaceError:
+        return errors.NotThere(said, permanent=answer.is_json and not is_missing_endpoint(answer))
+    if said.code != NO_WORDS:  # which names the status already
+        said = reason("service.status_said", status=str(status), said=said)
+    if status != 408 and status < 500:
+        return errors.Refused(said)
     if wrote:
-        return Unconfirmed(_with_status(status, said))
+        return errors.Unconfirmed(said)
     wait = timedelta(seconds=_largest(_said_seconds(answer, now)))
-    return TryLater(_with_status(status, said), wait=min(wait, LONGEST_WAIT) or None)
-
-
-def _with_status(status: int, said: StoredReason) -> StoredReason:
-    if said.code == NO_WORDS:
-        return said  # it names the status already
-    return reason("service.status_said", status=str(status), said=said)
+    return errors.TryLater(said, wait=min(wait, LONGEST_WAIT) or None)
 
 
 def is_page(answer: JsonResponse) -> bool:
-    """Whether it is an HTML page, so not from the API."""
     return not answer.is_json and "text/html" in answer.headers.get("content-type", "").lower()
 
 
 def is_missing_endpoint(answer: JsonResponse) -> bool:
     """Whether the path does not exist, which says nothing about a post.
-
     Open-source server, the router's last handler; live, "Cannot GET /path".
     """
     said = words_of(answer).lower()
@@ -112,7 +77,6 @@ def said_by(answer: JsonResponse) -> StoredReason:
 
 def words_of(answer: JsonResponse) -> str:
     """The error message of the service, as one line; "" if there is none.
-
     `message` is a string or an array on the live site; `error` and `hint` on both.
     """
     data = answer.data if isinstance(answer.data, dict) else {}
@@ -132,9 +96,6 @@ def _strings(value: object) -> Iterator[str]:
         yield from _strings(value.get("message"))
 
 
-# ── suspension ────────────────────────────────────────────────────────────
-
-
 def is_suspension(said: str) -> bool:
     """Whether the message is about the account, not about one community."""
     said = said.lower()
@@ -147,7 +108,7 @@ def suspended_until(answer: JsonResponse, said: str, now: datetime) -> datetime 
         for key in ENDS:
             if moment := parse_time(layer.get(key)):
                 return moment
-    if written := MOMENT.search(said.lower()):
+    if written := DATED.search(said.lower()):
         return parse_time(written.group().upper())
     if relative := RELATIVE.search(said.lower()):
         wait = float(relative.group(1)) * UNITS[relative.group(2)]
@@ -155,14 +116,10 @@ def suspended_until(answer: JsonResponse, said: str, now: datetime) -> datetime 
     return None
 
 
-# ── how long to wait ──────────────────────────────────────────────────────
-
-
 def wait_of(answer: JsonResponse, now: datetime) -> timedelta:
     """Read the wait of a 429: seconds first, then minutes, then moments, then the sentence.
-
-    Minutes are rounded up by the service and X-RateLimit-Reset down, so seconds
-    are the most exact. Of several in one family the longest counts.
+    Minutes are rounded up by the service and X-RateLimit-Reset down, so seconds are the most exact.
+    Of several in one family the longest counts.
     """
     said = (
         _largest(_said_seconds(answer, now))
@@ -176,11 +133,8 @@ def wait_of(answer: JsonResponse, now: datetime) -> timedelta:
 
 def day_is_spent(answer: JsonResponse) -> bool:
     """Moltbook skill.md 1.12.0, rate limits: 429 on comments carries daily_remaining."""
-    return any(
-        str(layer.get(key)) == "0"
-        for layer in _layers(answer.data)
-        for key in ("daily_remaining", "dailyRemaining")
-    )
+    keys = ("daily_remaining", "dailyRemaining")
+    return any(str(layer.get(key)) == "0" for layer in _layers(answer.data) for key in keys)
 
 
 def _said_seconds(answer: JsonResponse, now: datetime) -> Iterator[float]:
@@ -188,7 +142,7 @@ def _said_seconds(answer: JsonResponse, now: datetime) -> Iterator[float]:
     header = answer.headers.get("retry-after", "")
     if seconds := _number(header):
         yield seconds
-    elif moment := _http_date(header):
+    elif moment := http_date(header):
         yield (moment - _their_now(answer, now)).total_seconds()
 
 
@@ -202,7 +156,7 @@ def _until_reset(answer: JsonResponse, now: datetime) -> Iterator[float]:
 
 def _their_now(answer: JsonResponse, now: datetime) -> datetime:
     """The earlier of both clocks, so that a computed wait is not too short."""
-    theirs = _http_date(answer.headers.get("date", ""))
+    theirs = http_date(answer.headers.get("date", ""))
     return min(theirs, now) if theirs else now
 
 
@@ -239,11 +193,3 @@ def _number(value: object) -> float | None:
 def _largest(numbers: Iterator[float]) -> float:
     # A reset in the past is ignored.
     return min(max((number for number in numbers if number > 0), default=0.0), 1e9)
-
-
-def _http_date(value: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(value)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -7,8 +7,6 @@
 Texts in /home and /notifications are written by others: only ids, times and counts are used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,8 +15,8 @@ from typing import Any
 from surfaces.adapters.moltbook.client import READ, MoltbookClient
 from surfaces.adapters.moltbook.parse import first, listed, next_cursor
 from surfaces.adapters.moltbook.post_lists import LONGEST_LOOK, PostList
-from surfaces.adapters.parsing import clean_count, clean_id, clean_text, parse_time
-from surfaces.adapters.types import Item, ItemPage, KnownThread, News, Skipped
+from surfaces.adapters.parsing import clean_count, clean_id, parse_time
+from surfaces.adapters.types import Item, KnownThread, News, Skipped
 from surfaces.errors import Limited, NotThere, Refused, TryLater
 
 LOOK_AGAIN = timedelta(days=1)  # for an endpoint that was not there
@@ -29,8 +27,7 @@ SKEW = timedelta(minutes=2)  # the service's clock may be behind ours
 
 @dataclass(slots=True)
 class _Round:
-    """Results of one round so far."""
-
+    line: MoltbookClient
     known: Mapping[str, KnownThread]
     now: datetime
     cursor: dict[str, Any]
@@ -38,7 +35,6 @@ class _Round:
     counts: dict[str, int] = field(default_factory=dict)
     met: dict[str, Item] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
-    note: str = ""
 
     def name(self, post_id: str, moment: datetime | None) -> None:
         earlier = self.named.get(post_id, moment)
@@ -49,32 +45,24 @@ class _Round:
 
 
 def find_news(
-    line: MoltbookClient,
-    listing: PostList,
-    known: Mapping[str, KnownThread],
-    cursor: dict[str, Any],
-    *,
-    now: datetime,
+    listing: PostList, known: Mapping[str, KnownThread], cursor: dict[str, Any], *, now: datetime
 ) -> News:
     """Fetch /home, then /notifications unless /home rules them out, then the lists of posts."""
-    heard = _Round(known=known, now=now, cursor=dict(cursor))
-    if _hear_home(line, heard) != 0:
-        _hear_notifications(line, heard)
+    heard = _Round(line=listing.line, known=known, now=now, cursor=dict(cursor))
+    if _hear_home(heard) != 0:
+        _hear_notifications(heard)
     _hear_counts(listing, heard, LONGEST_LOOK)
-    if line.dialect == "live" and known and not heard.has_heard_all():
-        everybody = PostList(line, listing.glasses, of_ours=False)
+    if listing.line.dialect == "live" and known and not heard.has_heard_all():
+        everybody = PostList(listing.line, listing.glasses, of_ours=False)
         _hear_counts(everybody, heard, MOST_ELSEWHERE, while_useful=True)
     touched = tuple(_touched(heard))
     return News(
         touched=touched,
         counts=heard.counts,
         posts=tuple(heard.met.values()),
-        unheard=tuple(
-            post_id for post_id in known if post_id not in heard.counts and post_id not in touched
-        ),
+        unheard=tuple(name for name in known if name not in heard.counts and name not in touched),
         cursor=heard.cursor,
         skipped=tuple(heard.skipped),
-        community_note=heard.note,
     )
 
 
@@ -95,9 +83,8 @@ def _touched(heard: _Round) -> Iterator[str]:
 
 def _is_newer(moment: datetime | None, post_id: str, heard: _Round) -> bool:
     """Whether the thread was last read before `moment`.
-
-    Nothing marks what was named as read (a reader does not write), so the same
-    names come again for as long as the service likes.
+    Nothing marks what was named as read (a reader does not write), so the same names come again for
+    as long as the service likes.
     """
     memory = heard.known.get(post_id)
     if memory is None or memory.read_at is None or moment is None:
@@ -106,39 +93,28 @@ def _is_newer(moment: datetime | None, post_id: str, heard: _Round) -> bool:
     return moment > memory.read_at - slack
 
 
-# ── /home and /notifications ──────────────────────────────────────────────
-
-
-def _hear_home(line: MoltbookClient, heard: _Round) -> int | None:
+def _hear_home(heard: _Round) -> int | None:
     """Read /home; return how many notifications are unread, None if it does not say.
-
     Moltbook skill.md 1.12.0, home. The open-source server has none.
     """
-    data = _ask(line, heard, "/home", {})
+    data = _ask(heard, "/home", {})
     if data is None:
         return None
     inner = data["data"] if isinstance(data.get("data"), dict) else data
     for entry in _dicts(first(inner, "activity_on_your_posts", "activityOnYourPosts")):
         if post_id := clean_id(first(entry, "post_id", "postId")):
             heard.name(post_id, parse_time(first(entry, "latest_at", "latestAt")))
-    heard.note = _announcement(inner.get("latest_moltbook_announcement"))
     account = first(inner, "your_account", "yourAccount")
     if not isinstance(account, dict):
         return None
     return clean_count(first(account, "unread_notification_count", "unreadNotificationCount"))
 
 
-def _announcement(value: object) -> str:
-    if isinstance(value, dict):
-        value = first(value, "title", "preview", "content")
-    return clean_text(value, most=500)
-
-
-def _hear_notifications(line: MoltbookClient, heard: _Round) -> None:
+def _hear_notifications(heard: _Round) -> None:
     """Reported by clients of the live site: camelCase by some, snake_case by others."""
     params: dict[str, str | int] = {"limit": 50}
     for _ in range(MOST_NOTIFICATIONS):
-        data = _ask(line, heard, "/notifications", params)
+        data = _ask(heard, "/notifications", params)
         entries = _dicts(listed(data, "notifications")) if data else []
         news = [_notified(entry, heard) for entry in entries]
         _, cursor = next_cursor(data or {})
@@ -148,12 +124,10 @@ def _hear_notifications(line: MoltbookClient, heard: _Round) -> None:
 
 
 def _notified(entry: dict[str, Any], heard: _Round) -> bool:
-    """Process one notification; return whether it was new."""
     related = entry.get("post")
     inner = related if isinstance(related, dict) else {}
-    post_id = clean_id(
-        first(entry, "relatedPostId", "related_post_id", "postId", "post_id") or inner.get("id")
-    )
+    names = ("relatedPostId", "related_post_id", "postId", "post_id")
+    post_id = clean_id(first(entry, *names) or inner.get("id"))
     if not post_id:
         return False
     moment = parse_time(first(entry, "createdAt", "created_at"))
@@ -161,16 +135,14 @@ def _notified(entry: dict[str, Any], heard: _Round) -> bool:
     return _is_newer(moment, post_id, heard)
 
 
-def _ask(
-    line: MoltbookClient, heard: _Round, path: str, params: Mapping[str, str | int]
-) -> dict[str, Any] | None:
+def _ask(heard: _Round, path: str, params: Mapping[str, str | int]) -> dict[str, Any] | None:
     """Fetch an endpoint that may not exist; None if it does not."""
     missing = f"{path} missing since"
     since = parse_time(heard.cursor.get(missing))
     if since and since <= heard.now < since + LOOK_AGAIN:
         return None
     try:
-        data = line.call("GET", path, READ, params=params).data
+        data = heard.line.call("GET", path, READ, params=params).data
     except NotThere:
         heard.cursor[missing] = heard.now.isoformat()
         return None
@@ -186,26 +158,17 @@ def _dicts(value: object) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
-# ── lists of posts ────────────────────────────────────────────────────────
-
-
-def _hear_counts(
-    listing: PostList, heard: _Round, most: int, *, while_useful: bool = False
-) -> None:
+def _hear_counts(posts: PostList, heard: _Round, most: int, *, while_useful: bool = False) -> None:
     """Page until every known post was listed. `while_useful`: until a page adds nothing."""
-    for page in listing.pages(most):
+    for page in posts.pages(most):
         before = len(heard.counts)
-        _take(page, heard)
+        heard.skipped += page.skipped
+        for item in page.posts:
+            if item.remote_id in heard.known:
+                if item.comment_count is not None:
+                    heard.counts.setdefault(item.remote_id, item.comment_count)
+            elif item.is_ours:
+                heard.met.setdefault(item.remote_id, item)
         is_useless = while_useful and len(heard.counts) == before
         if heard.has_heard_all() or is_useless:
             return
-
-
-def _take(page: ItemPage, heard: _Round) -> None:
-    heard.skipped += page.skipped
-    for item in page.posts:
-        if item.remote_id in heard.known:
-            if item.comment_count is not None:
-                heard.counts.setdefault(item.remote_id, item.comment_count)
-        elif item.is_ours:
-            heard.met.setdefault(item.remote_id, item)

@@ -4,8 +4,6 @@ The open-source server writes `author_name`, the live site `author: {...}` or
 null; either may write camelCase, send counters as text, or wrap the object.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator
@@ -13,15 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from surfaces.adapters.parsing import (
-    Malformed,
-    clean_count,
-    clean_id,
-    clean_json,
-    clean_text,
-    parse_time,
-)
-from surfaces.adapters.types import Challenge, Identity, Item, ItemKind, SentItem
+from surfaces.adapters.parsing import clean_count, clean_id, clean_json, clean_text, parse_time
+from surfaces.adapters.types import Challenge, Identity, Item, ItemKind, Malformed, SentItem
 from surfaces.text.reasons import reason
 
 DELETED = "[deleted]"
@@ -33,15 +24,12 @@ EDGES = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")  # what JavaScript's trim() t
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ParseContext:
-    """Context of parsing: the account, the base of links, and the time of reading."""
-
     us: Identity
     seen_at: datetime
     page: str = ""  # link to the post's page
 
 
 def first(data: dict[str, Any], *names: str) -> Any:
-    """The first of `names` that is present and not null."""
     return next((data[name] for name in names if data.get(name) is not None), None)
 
 
@@ -77,9 +65,6 @@ def next_cursor(data: dict[str, Any]) -> tuple[bool | None, str]:
     return more, cursor
 
 
-# ── people ────────────────────────────────────────────────────────────────
-
-
 def identity(data: dict[str, Any]) -> Identity:
     """Read GET /agents/me. Open-source server, agents route; either spelling."""
     agent = unwrap(data, "agent") or data
@@ -88,12 +73,8 @@ def identity(data: dict[str, Any]) -> Identity:
         raise Malformed("service.no_identity")
     claimed = first(agent, "isClaimed", "is_claimed")
     unclaimed = claimed is False or agent.get("status") == "pending_claim"
-    return Identity(
-        remote_id=clean_id(agent.get("id")),
-        handle=name,
-        display_name=clean_text(first(agent, "displayName", "display_name"), most=200),
-        note="moltbook.not_claimed" if unclaimed else "",
-    )
+    note = "moltbook.not_claimed" if unclaimed else ""
+    return Identity(remote_id=clean_id(agent.get("id")), handle=name, note=note)
 
 
 def author_of(data: dict[str, Any]) -> tuple[str, str]:
@@ -113,13 +94,8 @@ def is_ours(name: str, author_id: str, us: Identity) -> bool:
     return bool(name) and name.lower() == us.handle.lower()
 
 
-# ── items ─────────────────────────────────────────────────────────────────
-
-
 def post(data: object, glasses: ParseContext) -> Item:
-    """Read a post, as listed or on its own. Raises `Malformed`."""
-    sent = _object(data, "post")
-    remote_id = _id(sent)
+    sent, remote_id = _object(data, "post")
     community = first(sent, "submolt_name", "submoltName", "submolt")
     if isinstance(community, dict):
         community = community.get("name")
@@ -135,8 +111,7 @@ def post(data: object, glasses: ParseContext) -> Item:
 
 def comment(data: object, *, post_id: str, above: str | None, glasses: ParseContext) -> Item:
     """Read a comment; `above` is the comment it was nested under. Raises `Malformed`."""
-    sent = _object(data, "comment")
-    remote_id = _id(sent)
+    sent, remote_id = _object(data, "comment")
     parent = clean_id(first(sent, "parent_id", "parentId")) or above
     return Item(
         kind=ItemKind.COMMENT,
@@ -148,6 +123,11 @@ def comment(data: object, *, post_id: str, above: str | None, glasses: ParseCont
 
 def _common(sent: dict[str, Any], remote_id: str, glasses: ParseContext) -> dict[str, Any]:
     name, author_id = author_of(sent)
+    content = sent.get("content")
+    if content is not None and not isinstance(content, str):
+        raise Malformed("item.no_text")
+    # Open-source server, comment service: a deleted comment stays, as "[deleted]".
+    is_deleted = first(sent, "is_deleted", "isDeleted") is True or content == DELETED
     return {
         "remote_id": remote_id,
         "author": name,
@@ -156,36 +136,20 @@ def _common(sent: dict[str, Any], remote_id: str, glasses: ParseContext) -> dict
         # A time in an unknown format must not lose the comment.
         "created_at": parse_time(first(sent, "created_at", "createdAt")) or glasses.seen_at,
         "edited_at": parse_time(first(sent, "edited_at", "editedAt")),
-        "is_deleted": _is_deleted(sent),
-        "content": _content(sent),
+        "is_deleted": is_deleted,
+        "content": clean_text(content),
         "url": glasses.page,
         "raw": clean_json({key: inner for key, inner in sent.items() if key not in REPLIES}),
     }
 
 
-def _object(data: object, what: str) -> dict[str, Any]:
+def _object(data: object, what: str) -> tuple[dict[str, Any], str]:
     if not isinstance(data, dict):
         raise Malformed(reason("item.no_object", what=reason(f"part.{what}")))
-    return data
-
-
-def _id(sent: dict[str, Any]) -> str:
-    remote_id = clean_id(sent.get("id"))
+    remote_id = clean_id(data.get("id"))
     if not remote_id:
         raise Malformed("item.no_id")
-    return remote_id
-
-
-def _content(sent: dict[str, Any]) -> str:
-    content = sent.get("content")
-    if content is not None and not isinstance(content, str):
-        raise Malformed("item.no_text")
-    return clean_text(content)
-
-
-def _is_deleted(sent: dict[str, Any]) -> bool:
-    """Open-source server, comment service: a deleted comment stays, as "[deleted]"."""
-    return first(sent, "is_deleted", "isDeleted") is True or sent.get("content") == DELETED
+    return data, remote_id
 
 
 def says(item: Item, text: str) -> bool:
@@ -198,12 +162,8 @@ def trimmed(text: str) -> str:
     return EDGES.sub("", text.replace("\r\n", "\n"))
 
 
-# ── threads ───────────────────────────────────────────────────────────────
-
-
 def walk(nodes: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:
     """Yield every node of a comment tree with the id it is nested under, parents first.
-
     Without recursion, because others choose the depth.
     """
     level: list[tuple[Any, str | None]] = [(node, None) for node in nodes]
@@ -226,7 +186,6 @@ def hides_replies(node: dict[str, Any]) -> bool:
 
 
 def parents_first(comments: Iterable[Item]) -> list[Item]:
-    """Order comments so that a parent comes before its children, however they arrived."""
     kept: dict[str, Item] = {}
     for item in comments:
         kept.setdefault(item.remote_id, item)
@@ -241,12 +200,8 @@ def parents_first(comments: Iterable[Item]) -> list[Item]:
     return ordered + [item for item in kept.values() if item.remote_id not in placed]
 
 
-# ── what we wrote ─────────────────────────────────────────────────────────
-
-
 def sent(data: object, name: str, *, now: datetime) -> SentItem | None:
     """Parse the response to a create; None if it does not identify the item.
-
     Open-source server: it has no parent, author or post; content comes back trimmed.
     """
     if not isinstance(data, dict):
@@ -267,9 +222,8 @@ def sent(data: object, name: str, *, now: datetime) -> SentItem | None:
 
 def challenge(data: dict[str, Any], *, now: datetime) -> Challenge | None:
     """Find the challenge in the response to a create; None: published at once.
-
-    Moltbook skill.md 1.12.0, AI verification: inside the created object. Older
-    forms: on top, as `verification {code, challenge}`.
+    Moltbook skill.md 1.12.0, AI verification: inside the created object. Older forms: on top, as
+    `verification {code, challenge}`.
     """
     for layer in _places(data):
         found = layer.get("verification")

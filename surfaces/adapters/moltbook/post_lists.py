@@ -1,8 +1,7 @@
 """Page through Moltbook's lists of posts.
 
-Neither dialect reliably lists our own posts: the open-source server ignores `author`, so
-its lists are filtered here. `hasMore` is unreliable and ignored: a list ends with a page
-without new posts.
+Neither dialect reliably lists our own posts: the open-source server ignores `author`, so its lists
+are filtered here. `hasMore` is unreliable and ignored: a list ends with a page without new posts.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from dataclasses import dataclass, replace
 
 from surfaces.adapters.moltbook import parse
 from surfaces.adapters.moltbook.client import MoltbookClient, page_of
-from surfaces.adapters.parsing import Malformed, clean_id
-from surfaces.adapters.types import Item, ItemPage, Skipped
+from surfaces.adapters.parsing import skipped_item
+from surfaces.adapters.types import ItemPage, Malformed
 from surfaces.errors import NotThere, Refused, TryLater
-from surfaces.text.reasons import reason_of
 
 AT_ONCE = 100  # open-source server, posts route: more is cut to 100
 LONGEST_LOOK = 15  # pages
@@ -48,7 +46,7 @@ class PostList:
         self.glasses = glasses
         self.rows = 0
         self.is_at_end = False
-        self._line = line
+        self.line = line
         # Reported by clients of the live site; the open-source server ignores it.
         self._author = glasses.us.handle if of_ours and line.dialect == "live" else ""
 
@@ -68,7 +66,6 @@ class PostList:
             yield replace(page, posts=new)
 
     def own_page(self, cursor: str | None) -> ItemPage:
-        """One page, our own posts only, and the cursor of the next as text."""
         page, following = self._page(ListPosition.read(cursor))
         own = tuple(item for item in page.posts if item.is_ours)
         return replace(page, posts=own, cursor=str(following) if following else None)
@@ -78,18 +75,22 @@ class PostList:
         rows = parse.listed(data, "posts")
         if rows is None:
             raise TryLater("moltbook.no_posts")
-        posts, skipped = self._parse(rows)
+        posts, skipped = [], []
+        for row in rows:
+            try:
+                item = parse.post(row, self.glasses)
+                posts.append(replace(item, url=page_of(self.line.base_url, item.remote_id)))
+            except Malformed as error:
+                skipped.append(skipped_item(row, error))
         self.rows += len(rows)
         more, cursor = parse.next_cursor(data)
         top = next((item.remote_id for item in posts), "")
-        following: ListPosition | None = ListPosition(
-            offset=place.offset + len(rows), cursor=cursor, top=top
-        )
+        following = ListPosition(offset=place.offset + len(rows), cursor=cursor, top=top)
         is_repeated = bool(top) and top == place.top
         ends_by_cursor = more is False and bool(place.cursor) and not cursor
-        if not rows or is_repeated or ends_by_cursor:
-            following = None
-        return ItemPage(posts=posts, cursor=None, skipped=skipped), following
+        is_last = not rows or is_repeated or ends_by_cursor
+        read = ItemPage(posts=tuple(posts), cursor=None, skipped=tuple(skipped))
+        return read, None if is_last else following
 
     def _ask(self, place: ListPosition) -> dict[str, object]:
         params: dict[str, str | int] = {"sort": "new", "limit": AT_ONCE}
@@ -99,20 +100,9 @@ class PostList:
             params["offset"] = place.offset
         if self._author:
             try:
-                return self._line.get("/posts", params | {"author": self._author})
+                return self.line.get("/posts", params | {"author": self._author})
             except NotThere:
                 raise
             except Refused:
                 self._author = ""  # this server ignores the parameter
-        return self._line.get("/posts", params)
-
-    def _parse(self, rows: list[object]) -> tuple[tuple[Item, ...], tuple[Skipped, ...]]:
-        posts, skipped = [], []
-        for row in rows:
-            remote_id = clean_id(row.get("id")) if isinstance(row, dict) else ""
-            page = page_of(self._line.base_url, remote_id)
-            try:
-                posts.append(parse.post(row, replace(self.glasses, page=page)))
-            except Malformed as error:
-                skipped.append(Skipped(remote_id, reason_of(error)))
-        return tuple(posts), tuple(skipped)
+        return self.line.get("/posts", params)

@@ -4,30 +4,19 @@ Nothing is sent twice. If a request may have been stored, it raises `Unconfirmed
 service is read before a retry.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
-from surfaces.adapters.base import Access, Writer
-from surfaces.adapters.moltbook import parse
+from surfaces.adapters.base import Writer
+from surfaces.adapters.moltbook import client, parse
 from surfaces.adapters.moltbook.challenge.numbers import Unsolvable
 from surfaces.adapters.moltbook.challenge.solver import solve
-from surfaces.adapters.moltbook.client import (
-    COMMENT,
-    POST,
-    TRAITS,
-    VERIFY,
-    WRITE,
-    MoltbookClient,
-    at,
-    page_of,
-)
+from surfaces.adapters.moltbook.client import TRAITS, MoltbookAdapter, page_of
 from surfaces.adapters.moltbook.errors import classify, is_missing_endpoint
 from surfaces.adapters.parsing import UNSTORABLE
 from surfaces.adapters.types import Challenge, ItemKind, SentItem, Verified
 from surfaces.errors import Refused, Unconfirmed
-from surfaces.net.json_client import JsonResponse
+from surfaces.net.json_client import JsonResponse, at
 from surfaces.text.reasons import reason, reason_of
 
 # A live body with an unknown field is refused; the open-source server wants `submolt`
@@ -35,23 +24,14 @@ from surfaces.text.reasons import reason, reason_of
 COMMUNITY = {"open": "submolt", "live": "submolt_name"}
 
 
-class MoltbookWriter(Writer):
-    """Writer of Moltbook."""
-
-    def __init__(self, access: Access) -> None:
-        super().__init__(access)
-        self._line = MoltbookClient(access)
-
-    def close(self) -> None:
-        self._line.close()
-
+class MoltbookWriter(MoltbookAdapter, Writer):
     def reply(self, *, post_id: str, parent_id: str | None, text: str, key: str) -> SentItem:
         """Open-source server, comments route: POST /posts/:id/comments."""
         _check("text", text, most=TRAITS.text_limit)
         body = {"content": text}
         if parent_id is not None:
             body["parent_id"] = parent_id
-        sent = self._create(at("/posts/{}/comments", post_id), "comment", COMMENT, body)
+        sent = self._create(at("/posts/{}/comments", post_id), "comment", client.COMMENT, body)
         return replace(sent, url=page_of(self._line.base_url, post_id))
 
     def create_post(self, *, title: str, text: str, community: str, key: str) -> SentItem:
@@ -59,41 +39,18 @@ class MoltbookWriter(Writer):
         _check("title", title, most=TRAITS.title_limit)
         _check("text", text, most=TRAITS.post_limit or TRAITS.text_limit)
         body = {COMMUNITY[self._line.dialect]: community, "title": title, "content": text}
-        sent = self._create("/posts", "post", POST, body)
+        sent = self._create("/posts", "post", client.POST, body)
         return replace(sent, url=page_of(self._line.base_url, sent.remote_id))
 
     def answer_challenge(self, challenge: Challenge) -> Verified:
         """Moltbook skill.md 1.12.0, AI verification: POST /verify, two decimals, as text."""
         try:
-            solved = solve(challenge.text)
+            body = {"verification_code": challenge.code, "answer": solve(challenge.text)}
         except Unsolvable as error:
             raise Refused(reason("moltbook.puzzle_unsolved", error=reason_of(error))) from error
         answer = self._line.call(
-            "POST",
-            "/verify",
-            VERIFY,
-            body={"verification_code": challenge.code, "answer": solved.answer},
-            accept=frozenset({400, 404, 409, 410, 422}),
+            "POST", "/verify", client.VERIFY, body=body, accept=frozenset({400, 404, 409, 410, 422})
         )
-        return self._verdict(answer)
-
-    def delete(self, *, kind: ItemKind, remote_id: str) -> None:
-        """Open-source server: DELETE /posts/:id for ever, DELETE /comments/:id leaves a stub."""
-        path = at("/posts/{}" if kind is ItemKind.POST else "/comments/{}", remote_id)
-        answer = self._line.call("DELETE", path, WRITE, accept=frozenset({404}))
-        if answer.status == 404 and _is_elsewhere(answer):
-            raise classify(answer, wrote=True, now=self.access.clock())
-
-    def _create(
-        self, path: str, name: str, buckets: tuple[str, ...], body: dict[str, Any]
-    ) -> SentItem:
-        answer = self._line.call("POST", path, buckets, body=body)
-        sent = parse.sent(answer.data, name, now=self.access.clock())
-        if sent is None:
-            raise Unconfirmed(reason("moltbook.no_id_given", name=reason(f"part.{name}")))
-        return sent
-
-    def _verdict(self, answer: JsonResponse) -> Verified:
         data = answer.data if isinstance(answer.data, dict) else {}
         if answer.status == 409:
             return Verified.USED
@@ -107,6 +64,22 @@ class MoltbookWriter(Writer):
         if answer.is_success:
             raise Unconfirmed("moltbook.verdict_missing")
         raise classify(answer, wrote=True, now=self.access.clock())
+
+    def delete(self, *, kind: ItemKind, remote_id: str) -> None:
+        """Open-source server: DELETE /posts/:id for ever, DELETE /comments/:id leaves a stub."""
+        path = at("/posts/{}" if kind is ItemKind.POST else "/comments/{}", remote_id)
+        answer = self._line.call("DELETE", path, client.WRITE, accept=frozenset({404}))
+        if answer.status == 404 and _is_elsewhere(answer):
+            raise classify(answer, wrote=True, now=self.access.clock())
+
+    def _create(
+        self, path: str, name: str, buckets: tuple[str, ...], body: dict[str, Any]
+    ) -> SentItem:
+        answer = self._line.call("POST", path, buckets, body=body)
+        sent = parse.sent(answer.data, name, now=self.access.clock())
+        if sent is None:
+            raise Unconfirmed(reason("moltbook.no_id_given", name=reason(f"part.{name}")))
+        return sent
 
 
 def _is_elsewhere(answer: JsonResponse) -> bool:

@@ -1,9 +1,6 @@
 """Pages of one desk item, and all actions."""
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass
 from hashlib import md5
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -14,7 +11,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from surfaces.desk import decisions, kinds, queue, viewers
@@ -35,14 +31,18 @@ def item(request: OperatorRequest, kind: str, pk: int) -> HttpResponse:
     named, row = _found(request, kind, pk)
     other = named.waits_as()
     if other not in {"", kind}:
-        return redirect(f"{reverse('surfaces:desk_item', args=[other, pk])}?{_query(request)}")
+        return redirect(_address(other, pk, _query(request)))
     response = _shown(request, named, row)
-    return _only_if_changed(request, response) if request.htmx else response
+    if not request.htmx:
+        return response
+    # A pane that was fetched ahead is compared with what it would be now.
+    etag = md5(VOLATILE.sub(rb"\1", response.content), usedforsecurity=False).hexdigest()
+    response["ETag"] = f'"{etag}"'
+    return get_conditional_response(request, etag=f'"{etag}"', response=response) or response
 
 
 @require_safe
 def reading(request: OperatorRequest, kind: str, pk: int) -> HttpResponse:
-    """Renew the lease; return the other viewers and whether it still waits."""
     named, row = _found(request, kind, pk)
     now = timezone.now()
     is_here = DeskItem.objects.of(kind, pk).exists()
@@ -56,7 +56,6 @@ def reading(request: OperatorRequest, kind: str, pk: int) -> HttpResponse:
 
 @require_safe
 def story(request: OperatorRequest, kind: str, pk: int) -> HttpResponse:
-    """Timeline of the item."""
     named, row = _found(request, kind, pk)
     return render(request, "surfaces/desk/_timeline.html", {"steps": named.kind.steps(row)})
 
@@ -65,14 +64,14 @@ def story(request: OperatorRequest, kind: str, pk: int) -> HttpResponse:
 @moderator_required
 def act(request: OperatorRequest, kind: str, pk: int, act: str) -> HttpResponse:
     named, row = _found(request, kind, pk)
-    asked, given = _asked(request), _given(request)
+    given = _given(request)
     here = DeskItem.objects.of(kind, pk).first()
     try:
         chosen = named.kind.act(act)
     except BadInput as error:
         raise Http404(str(error)) from error
     outcome = decisions.decide(named, row, chosen, given)
-    return _after(request, named, here, asked, outcome)
+    return _after(request, named, here, outcome)
 
 
 @require_POST
@@ -80,36 +79,32 @@ def act(request: OperatorRequest, kind: str, pk: int, act: str) -> HttpResponse:
 def later(request: OperatorRequest, kind: str, pk: int) -> HttpResponse:
     named, _row = _found(request, kind, pk)
     here = DeskItem.objects.of(kind, pk).first()
-    outcome = decisions.snooze(
-        named, request.POST.get("for", ""), by=request.user.actor, now=timezone.now()
-    )
-    return _after(request, named, here, _asked(request), outcome)
+    how_long, by = request.POST.get("for", ""), request.user.actor
+    outcome = decisions.snooze(named, how_long, by=by, now=timezone.now())
+    return _after(request, named, here, outcome)
 
 
 @require_POST
 @moderator_required
 def undo(request: OperatorRequest) -> HttpResponse:
-    """Undo the last action on one or many items."""
     given, outcomes = _given(request), []
     for pair in request.POST.get("what", "").split()[: decisions.MOST_AT_ONCE]:
         key, _, act_name = pair.rpartition(":")
         outcomes.append(_undone(request, key, act_name, given))
     for each in outcomes[:3]:
-        toasts.show_toast(request, each.words) if each.is_done else toasts.show_error(
-            request, each.words
-        )
+        show = toasts.show_toast if each.is_done else toasts.show_error
+        show(request, each.words)
     if (page := request.POST.get("next", "")) and not page.startswith(reverse("surfaces:desk")):
         return back(request, "surfaces:desk")  # undone from another page: there again
     if len(outcomes) == 1 and outcomes[0].is_done:
-        kind, pk = outcomes[0].named
-        return redirect(f"{reverse('surfaces:desk_item', args=[kind, pk])}?{_query(request)}")
+        kind, _, pk = outcomes[0].key.rpartition("-")
+        return redirect(_address(kind, pk, _query(request)))
     return redirect(f"{reverse('surfaces:desk')}?{_query(request)}")
 
 
 @require_POST
 @moderator_required
 def bulk(request: OperatorRequest) -> HttpResponse:
-    """Apply one action to the selected items."""
     given, act_name = _given(request), request.POST.get("act", "")
     try:
         outcomes = _many(request, request.POST.getlist("x"), act_name, given)
@@ -118,10 +113,8 @@ def bulk(request: OperatorRequest) -> HttpResponse:
         return redirect(f"{reverse('surfaces:desk')}?{_query(request)}")
     summed = decisions.summed(outcomes)
     undone = " ".join(f"{each.key}:{each.act}" for each in summed["done"] if each.is_undoable)
-    words = _("%(summed)s of %(outcomes)s done.") % {
-        "summed": len(summed["done"]),
-        "outcomes": len(outcomes),
-    }
+    counts = {"summed": len(summed["done"]), "outcomes": len(outcomes)}
+    words = _("%(summed)s of %(outcomes)s done.") % counts
     toasts.show_toast(request, words, undo=reverse("surfaces:desk_undo") if undone else "",
                what=undone, queue=_query(request))  # fmt: skip
     shown = {"summed": summed, "outcomes": outcomes, "query": _query(request)}
@@ -129,22 +122,11 @@ def bulk(request: OperatorRequest) -> HttpResponse:
     return render(request, f"surfaces/desk/{page}.html", shown | {"oob": bool(request.htmx)})
 
 
-# ── shared ────────────────────────────────────────────────────────────────
-
 # What differs in two panes that show the same: the token against forgery, and the age of things.
 VOLATILE = re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*"|(<time\b[^>]*>)[^<]*')
 
 
-@dataclass(frozen=True, slots=True)
-class ItemProblem:
-    """Why an action was refused."""
-
-    words: str
-    is_late: bool = False
-
-
 def _found(request: OperatorRequest, kind_name: str, pk: int) -> tuple[ItemRef, Any]:
-    """The row, or 404 if it does not exist or is not visible."""
     kind = kinds.called(kind_name)
     row = kind.get(pk) if kind and pk < 1 << 62 else None
     if kind is None or row is None or not _allows(request, row):
@@ -160,20 +142,13 @@ def _allows(request: OperatorRequest, row: Any) -> bool:
 def _query(request: OperatorRequest) -> str:
     """The queue somebody came from: in the address of a page, in a field of a form."""
     given = request.POST.get("queue") if request.method == "POST" else None
-    if given is None:
-        return urlencode(DeskFilters.of(request.GET.dict()).query())
-    return urlencode(DeskFilters.of(dict(parse_qsl(given))).query())
-
-
-def _asked(request: OperatorRequest) -> DeskFilters:
-    return DeskFilters.of(dict(parse_qsl(_query(request))))
+    asked = request.GET.dict() if given is None else dict(parse_qsl(given))
+    return urlencode(DeskFilters.of(asked).query())
 
 
 def _given(request: OperatorRequest) -> ActionInput:
-    delay = instance.current().time_to_undo
-    return ActionInput(
-        by=request.user.actor, now=timezone.now(), posted=request.POST.dict(), delay=delay
-    )
+    by, delay = request.user.actor, instance.current().time_to_undo
+    return ActionInput(by=by, now=timezone.now(), posted=request.POST.dict(), delay=delay)
 
 
 def _undone(
@@ -196,26 +171,20 @@ def _many(
     if act != "later":
         return decisions.decide_many(keys, act, given, lambda row: _allows(request, row))
     if not keys:
-        raise BadInput(
-            _lazy("Nothing is selected. Press X to select items, then choose an action.")
-        )
+        raise BadInput(decisions.NOTHING_SELECTED)
     found = [_found(request, n.kind.name, n.item_id)[0] for n in map(ItemRef.of, keys[:200])]
     return [decisions.snooze(named, "4h", by=given.by, now=given.now) for named in found]
 
 
 def _after(
-    request: OperatorRequest,
-    named: ItemRef,
-    here: DeskItem | None,
-    asked: DeskFilters,
-    outcome: DecisionOutcome,
+    request: OperatorRequest, named: ItemRef, here: DeskItem | None, outcome: DecisionOutcome
 ) -> HttpResponse:
     """What was done goes to the toast, and the next item to the pane."""
     if not outcome.is_done:
         named = named.as_it_waits()
         row = named.kind.get(named.item_id)
         status = 409 if outcome.is_late else 422
-        trouble = ItemProblem(outcome.words, is_late=outcome.is_late)
+        trouble = {"words": outcome.words, "is_late": outcome.is_late}
         return _shown(request, named, row, trouble, typed=request.POST, status=status)
     undo_at = reverse("surfaces:desk_undo") if outcome.is_undoable else ""
     what = f"{named.key}:{outcome.act}"
@@ -226,6 +195,7 @@ def _after(
         return render(request, "surfaces/desk/_acted.html", {"oob": True})
     following = None
     if here is not None:
+        asked = DeskFilters.of(dict(parse_qsl(_query(request))))
         following = queue.following(here, asked, request.user.reach, timezone.now())
     return _next(request, following.key if following else "", named.key)
 
@@ -236,8 +206,7 @@ def _next(request: OperatorRequest, key: str, gone: str) -> HttpResponse:
         if not key:
             return redirect(f"{reverse('surfaces:desk')}?{query}")
         named = ItemRef.of(key)
-        place = reverse("surfaces:desk_item", args=[named.kind.name, named.item_id])
-        return redirect(f"{place}?{query}")
+        return redirect(_address(named.kind.name, named.item_id, query))
     if not key:
         shown = {"gone": gone, "query": query, "oob": True}
         return render(request, "surfaces/desk/_empty_queue.html", shown)
@@ -250,7 +219,7 @@ def _shown(
     request: OperatorRequest,
     named: ItemRef,
     row: Any,
-    trouble: ItemProblem | None = None,
+    trouble: dict[str, object] | None = None,
     typed: QueryDict | None = None,
     status: int = 200,
     gone: str = "",
@@ -274,14 +243,9 @@ def _shown(
     page = "_item" if request.htmx else "item"
     response = render(request, f"surfaces/desk/{page}.html", shown, status=status)
     if request.htmx and request.method == "POST":
-        place = reverse("surfaces:desk_item", args=[kind.name, named.item_id])
-        response["HX-Replace-Url"] = f"{place}?{shown['query']}"
+        response["HX-Replace-Url"] = _address(kind.name, named.item_id, shown["query"])
     return response
 
 
-def _only_if_changed(request: OperatorRequest, response: HttpResponse) -> HttpResponse:
-    """A pane that was fetched ahead is compared with what it would be now."""
-    shown = VOLATILE.sub(rb"\1", response.content)
-    etag = f'"{md5(shown, usedforsecurity=False).hexdigest()}"'
-    response["ETag"] = etag
-    return get_conditional_response(request, etag=etag, response=response) or response
+def _address(kind: str, pk: int | str, query: str) -> str:
+    return f"{reverse('surfaces:desk_item', args=[kind, pk])}?{query}"

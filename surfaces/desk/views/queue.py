@@ -1,7 +1,5 @@
 """Pages of the queue, its menu, and saved views."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -24,14 +22,12 @@ from surfaces.web.responses import rule_errors_as_toasts
 
 @require_safe
 def desk(request: OperatorRequest) -> HttpResponse:
-    """The queue; the pane is fetched on demand."""
     asked, now = DeskFilters.of(request.GET.dict()), timezone.now()
     return render(request, "surfaces/desk/queue.html", _queue(request, asked, now))
 
 
 @require_safe
 def rows(request: OperatorRequest) -> HttpResponse:
-    """The queue alone, or what follows it."""
     asked, now = DeskFilters.of(request.GET.dict()), timezone.now()
     part = "_more" if request.GET.get("after") else "_queue"
     return render(request, f"surfaces/desk/{part}.html", _queue(request, asked, now))
@@ -88,10 +84,8 @@ def _queue(request: OperatorRequest, asked: DeskFilters, now: datetime) -> dict[
 def save_view(request: OperatorRequest) -> HttpResponse:
     asked = DeskFilters.of(dict(parse_qsl(request.POST.get("query", ""))))
     with rule_errors_as_toasts(request):
-        is_shared = request.POST.get("shared") == "1"
-        row = saved_views.save(
-            request.user, request.POST.get("name", ""), asked, is_shared=is_shared
-        )
+        name, is_shared = request.POST.get("name", ""), request.POST.get("shared") == "1"
+        row = saved_views.save(request.user, name, asked, is_shared=is_shared)
         toasts.show_toast(request, _("Saved as %(name)s.") % {"name": row.name})
     return redirect(f"{reverse('surfaces:desk')}?{urlencode(asked.query())}")
 

@@ -1,7 +1,5 @@
 """Pages of Home."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -34,6 +32,5 @@ def first_run(request: OperatorRequest) -> HttpResponse:
     is_over = request.POST.get("over") != "0"
     onboarding.dismiss(request.user, is_over=is_over)
     if is_over:
-        undo = reverse("surfaces:first_run")
-        toasts.show_toast(request, _("Setup hidden."), undo=undo, over="0")
+        toasts.show_toast(request, _("Setup hidden."), undo=reverse("surfaces:first_run"), over="0")
     return redirect_back(request, "surfaces:home")

@@ -1,7 +1,5 @@
 """The living page of the design language, for people who build these pages."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import render

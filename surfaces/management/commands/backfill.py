@@ -1,7 +1,5 @@
 """`manage.py backfill ACCOUNT`: read an account's whole history."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -22,11 +20,10 @@ class Command(BaseCommand):
         parser.add_argument("account", help="the account's name, as on the Surfaces page")
 
     def handle(self, **options: Any) -> None:
-        account = Account.objects.filter(name=options["account"]).select_related("surface").first()
+        name = options["account"]
+        account = Account.objects.filter(name=name).select_related("surface").first()
         if account is None:
-            raise CommandError(
-                f"There is no account {options['account']}. See the Surfaces page.", returncode=2
-            )
+            raise CommandError(f"There is no account {name}. See the Surfaces page.", returncode=2)
         last = BackfillStep(0, 0, 0, 0, "")
         try:
             with Progress(

@@ -1,7 +1,5 @@
 """`manage.py deliver`: send approved drafts that are due."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py first_operator`: create the first operator on a new instance."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -23,27 +21,17 @@ class Command(BaseCommand):
             # Two concurrent starts must not create two operators or print a replaced password.
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext('first_operator'))")
             operators = list(Operator.objects.all()[:2])
-            if not operators:
-                return _made()
-            if len(operators) == 1 and operators[0].has_first_password:
-                return _renewed(operators[0])
-        return ""
-
-
-def _made() -> str:
-    password = one_time_password()
-    operator = Operator.objects.create_superuser(
-        "admin", password=password, role=Role.ADMIN, has_first_password=True
-    )
-    AuditEvent.objects.record("operator.made", actor="command:first_operator", subject=operator)
-    return password
-
-
-def _renewed(operator: Operator) -> str:
-    password = one_time_password()
-    operator.set_password(password)
-    operator.save(update_fields=["password"])
-    AuditEvent.objects.record(
-        "operator.got_first_password", actor="command:first_operator", subject=operator
-    )
-    return password
+            if len(operators) > 1 or any(not each.has_first_password for each in operators):
+                return ""
+            password = one_time_password()
+            if operators:
+                operator, action = operators[0], "operator.got_first_password"
+                operator.set_password(password)
+                operator.save(update_fields=["password"])
+            else:
+                action = "operator.made"
+                operator = Operator.objects.create_superuser(
+                    "admin", password=password, role=Role.ADMIN, has_first_password=True
+                )
+            AuditEvent.objects.record(action, actor="command:first_operator", subject=operator)
+            return password

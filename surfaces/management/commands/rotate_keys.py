@@ -1,7 +1,5 @@
 """`manage.py rotate_keys`: encrypt every stored secret with the newest key."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator
@@ -22,12 +20,10 @@ class Command(BaseCommand):
     help = "Encrypt all secrets again with the newest key; --new creates that key first."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument(
-            "--new", action="store_true", help="create a new key first (data folder only)"
-        )
-        parser.add_argument(
-            "--forget", action="store_true", help="delete the older keys afterwards"
-        )
+        words = {"new": "create a new key first (data folder only)",
+                 "forget": "delete the older keys afterwards"}  # fmt: skip
+        for name, text in words.items():
+            parser.add_argument(f"--{name}", action="store_true", help=text)
 
     def handle(self, **options: Any) -> None:
         path = settings.DATA_DIR / "credential_keys"
@@ -39,17 +35,13 @@ class Command(BaseCommand):
             )
         if options["new"]:
             _write(path, [Fernet.generate_key().decode(), *settings.READ_CREDENTIAL_KEYS()])
-        count = self._rotate()
+        with transaction.atomic():
+            count = sum(_rotate_column(model, name) for model, name in sealed_columns())
+            AuditEvent.objects.record("keys.rotated", actor="command:rotate_keys", subject="keys")
         if options["forget"]:
             _write(path, settings.READ_CREDENTIAL_KEYS()[:1])
         keys = len(settings.READ_CREDENTIAL_KEYS())
         self.stdout.write(json.dumps({"rotated": count, "keys": keys}))
-
-    @transaction.atomic
-    def _rotate(self) -> int:
-        count = sum(_rotate_column(model, name) for model, name in sealed_columns())
-        AuditEvent.objects.record("keys.rotated", actor="command:rotate_keys", subject="keys")
-        return count
 
 
 def sealed_columns() -> Iterator[tuple[type[Model], str]]:

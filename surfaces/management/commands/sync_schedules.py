@@ -1,7 +1,5 @@
 """`manage.py sync_schedules`: create, update and delete schedules as in settings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """`manage.py watch`: poll every account that is due."""
 
-from __future__ import annotations
-
 import os
 import socket
 from typing import Any
@@ -23,17 +21,12 @@ class Command(PollingCommand):
 
 
 def line(row: WatchRound) -> dict[str, Any]:
+    counts = ("edited", "deleted", "suspect", "spam", "skipped", "threads", "requests")
     return {
         "account": row.account.name,
         "seen": row.seen,
         "new": row.stored,
-        "edited": row.edited,
-        "deleted": row.deleted,
-        "suspect": row.suspect,
-        "spam": row.spam,
-        "skipped": row.skipped,
-        "threads": row.threads,
-        "requests": row.requests,
+        **{name: getattr(row, name) for name in counts},
         "seconds": round((row.ended_at - row.started_at).total_seconds(), 3),
         "outcome": str(row.outcome) or "ok",
     }

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
 from surfaces.accounts.models.account import Account
@@ -49,19 +49,14 @@ class NoticeCursor(models.Model):
     horizon = models.BigIntegerField(default=0)  # a transaction id
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(name="notice_mark_is_one_row", condition=Q(id=1)),
-        ]
+        constraints = [CheckConstraint(name="notice_mark_is_one_row", condition=Q(id=1))]
 
     def __str__(self) -> str:
         return f"through {self.through}"
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):
-    """Queries of notices."""
-
     def due(self, now: datetime) -> Self:
-        """To be told now, and in no delivery yet."""
         return self.filter(state=NoticeState.DUE, delivery=None, due_at__lte=now)
 
     def on_page(self, operator: Operator) -> Self:
@@ -82,7 +77,6 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         return reach.narrow(self.exclude(account=None)) | self.filter(of_the_house)
 
     def keep(self, notices: Iterable[Notice]) -> None:
-        """Write down those that are not there yet."""
         left = iter(notices)
         while some := list(islice(left, AT_ONCE)):
             self.bulk_create(some, ignore_conflicts=True)
@@ -127,47 +121,43 @@ class Notice(models.Model):
         ordering = ["-id"]
         constraints = [
             # Nothing is told twice.
-            models.UniqueConstraint(
-                name="notice_once", fields=["operator", "way", "subject", "reason"]
-            ),
-            models.CheckConstraint(
+            UniqueConstraint(name="notice_once", fields=["operator", "way", "subject", "reason"]),
+            CheckConstraint(
                 name="notice_state_is_known", condition=Q(state__in=NoticeState.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notice_reason_is_known", condition=Q(reason__in=NoticeReason.values)
             ),
         ]
         indexes = [
             # For `due`, rule by rule, every minute.
-            models.Index(
+            Index(
                 name="notice_due",
                 fields=["rule", "due_at"],
                 condition=Q(state="due", delivery=None),
             ),
             # For what one delivery tells.
-            models.Index(
+            Index(
                 name="notice_of_delivery",
                 fields=["delivery", "-is_urgent", "id"],
                 condition=Q(delivery__isnull=False),
             ),
             # For the page.
-            models.Index(
-                name="notice_on_page", fields=["operator", "-id"], condition=Q(is_on_page=True)
-            ),
+            Index(name="notice_on_page", fields=["operator", "-id"], condition=Q(is_on_page=True)),
             # For the bell.
-            models.Index(
+            Index(
                 name="notice_unread",
                 fields=["operator", "desk_item"],
                 condition=Q(is_on_page=True, read_at=None),
             ),
             # For the log of all that was told to somebody, or was not.
-            models.Index(name="notice_log", fields=["operator", "-id"]),
+            Index(name="notice_log", fields=["operator", "-id"]),
             # For telling who heard of an outage that it is over: few.
-            models.Index(
+            Index(
                 name="notice_outage", fields=["account"], condition=Q(reason="down", over_at=None)
             ),
             # For putting old ones away.
-            models.Index(name="notice_old", fields=["made_at"]),
+            Index(name="notice_old", fields=["made_at"]),
         ]
 
     def __str__(self) -> str:

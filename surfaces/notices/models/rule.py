@@ -6,8 +6,6 @@ waiting ──> told
    └──> failed    after the last try
 """
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime
 from typing import Self
@@ -15,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Index, Q
 from django.utils.translation import gettext_lazy as _
 
 from surfaces import crypto
@@ -46,13 +44,10 @@ class NoticeDeliveryState(models.TextChoices):
 
 class NoticeRuleQuerySet(models.QuerySet["NoticeRule"]):
     def live(self) -> Self:
-        """Switched on, and of somebody who may sign in."""
         return self.filter(is_on=True, operator__is_active=True)
 
 
 class NoticeRule(models.Model):
-    """What one operator wants to hear of, by which way, and when."""
-
     operator = models.ForeignKey(Operator, models.CASCADE, related_name="notice_rules")
     channel = models.CharField(max_length=8, choices=Channel, default=Channel.PAGE)
     is_on = models.BooleanField(default=True)
@@ -87,13 +82,13 @@ class NoticeRule(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notice_rule_channel_is_known", condition=Q(channel__in=Channel.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notice_rule_pace_is_known", condition=Q(pace__in=NoticeFrequency.values)
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notice_rule_quiet_has_two_ends",
                 condition=Q(quiet_from=None, quiet_to=None)
                 | (
@@ -101,11 +96,11 @@ class NoticeRule(models.Model):
                     & ~Q(quiet_from=models.F("quiet_to"))
                 ),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notice_rule_daily_has_an_hour",
                 condition=~Q(pace="daily") | Q(daily_at__isnull=False),
             ),
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notice_rule_numbers_are_sane",
                 condition=Q(expires_minutes__range=(1, 1440))
                 & Q(down_minutes__range=(0, 1440))
@@ -137,14 +132,11 @@ class NoticeRule(models.Model):
 
 class DeliveryQuerySet(models.QuerySet["NoticeDelivery"]):
     def due(self, now: datetime) -> Self:
-        """Waiting, its time has come, and nobody is at it."""
         free = Q(lease_until=None) | Q(lease_until__lte=now)
         return self.filter(free, state=NoticeDeliveryState.WAITING, due_at__lte=now)
 
 
 class NoticeDelivery(models.Model):
-    """One mail or one call, with its tries."""
-
     rule = models.ForeignKey(NoticeRule, models.CASCADE, related_name="deliveries", db_index=False)
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)  # of every try
     is_test = models.BooleanField(default=False)
@@ -164,20 +156,18 @@ class NoticeDelivery(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(
+            CheckConstraint(
                 name="notice_delivery_state_is_known",
                 condition=Q(state__in=NoticeDeliveryState.values),
-            ),
+            )
         ]
         indexes = [
             # For `due`: asked every minute.
-            models.Index(
-                name="notice_delivery_due", fields=["due_at"], condition=Q(state="waiting")
-            ),
+            Index(name="notice_delivery_due", fields=["due_at"], condition=Q(state="waiting")),
             # For the log of one rule.
-            models.Index(name="notice_delivery_log", fields=["rule", "-id"]),
+            Index(name="notice_delivery_log", fields=["rule", "-id"]),
             # For putting old ones away.
-            models.Index(name="notice_delivery_old", fields=["made_at"]),
+            Index(name="notice_delivery_old", fields=["made_at"]),
         ]
 
     def __str__(self) -> str:

@@ -1,14 +1,12 @@
 """API key: a credential for the API, without access to pages."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import cached_property
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import CheckConstraint, Q, UniqueConstraint
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -23,10 +21,7 @@ class KeyScope(models.TextChoices):
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
-    """Queries of API keys."""
-
     def live(self, now: datetime) -> Self:
-        """Neither revoked nor expired, and its owner may still sign in."""
         owned = Q(operator=None) | Q(operator__is_active=True)
         lasts = Q(expires_at=None) | Q(expires_at__gt=now)
         return self.filter(owned, lasts, revoked_at=None)
@@ -59,11 +54,9 @@ class ApiKey(models.Model):
         verbose_name = "API key"
         constraints = [
             # Finds the key of a token.
-            models.UniqueConstraint(name="api_key_prefix_once", fields=["prefix"]),
-            models.CheckConstraint(
-                name="api_key_scope_is_known", condition=Q(scope__in=KeyScope.values)
-            ),
-            models.CheckConstraint(
+            UniqueConstraint(name="api_key_prefix_once", fields=["prefix"]),
+            CheckConstraint(name="api_key_scope_is_known", condition=Q(scope__in=KeyScope.values)),
+            CheckConstraint(
                 name="api_key_has_one_owner",
                 condition=Q(operator=None, agent__gt="") | Q(operator__isnull=False, agent=""),
             ),
@@ -74,7 +67,6 @@ class ApiKey(models.Model):
 
     @property
     def actor(self) -> str:
-        """Name in the audit log."""
         return f"key:{self.prefix}"
 
     @property

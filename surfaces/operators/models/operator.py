@@ -12,7 +12,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import CheckConstraint, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account, AccountQuerySet
@@ -36,10 +36,8 @@ class OperatorLanguage(models.TextChoices):
 
 def check_zone(name: str) -> None:
     if name not in available_timezones():
-        raise ValidationError(
-            _lazy("%(name)s is not a time zone; try Europe/Berlin or Asia/Shanghai."),
-            params={"name": name},
-        )
+        words = _lazy("%(name)s is not a time zone; try Europe/Berlin or Asia/Shanghai.")
+        raise ValidationError(words, params={"name": name})
 
 
 class OperatorManager(UserManager["Operator"]):
@@ -63,16 +61,13 @@ class Operator(AbstractUser):
     has_first_password = models.BooleanField(
         default=False, help_text="Still signs in with the password printed at the first start."
     )
-
     first_run_is_over = models.BooleanField(
         default=False, help_text="Put the list of first steps away."
     )
-
     language = models.CharField(max_length=8, choices=OperatorLanguage, default="", blank=True)
     # Limits. Empty is every one; who manages sees everything, whatever stands here.
     surfaces = models.ManyToManyField(Surface, related_name="+", blank=True)
     agents = ArrayField(models.CharField(max_length=64), default=list, blank=True)
-
     owes_password = models.BooleanField(
         default=False, help_text="Was handed a password; nothing opens before it is changed."
     )
@@ -87,10 +82,8 @@ class Operator(AbstractUser):
     class Meta(AbstractUser.Meta):
         verbose_name = "operator"
         constraints = [
-            models.CheckConstraint(
-                name="operator_role_is_known", condition=Q(role__in=Role.values)
-            ),
-            models.CheckConstraint(
+            CheckConstraint(name="operator_role_is_known", condition=Q(role__in=Role.values)),
+            CheckConstraint(
                 name="operator_language_is_known", condition=Q(language__in=OperatorLanguage.values)
             ),
         ]
@@ -101,7 +94,6 @@ class Operator(AbstractUser):
 
     @property
     def actor(self) -> str:
-        """Name in the audit log."""
         return f"operator:{self.username}"
 
     @property
@@ -128,7 +120,6 @@ class Operator(AbstractUser):
     @cached_property
     def accounts_seen(self) -> list[Account] | None:
         """Accounts within the limits, with their surfaces; None is all of them. One query.
-
         The frame of every page shows them, so limits cost a page nothing.
         """
         if self.may_manage:

@@ -1,7 +1,5 @@
 """Recovery code: signs in once without the authenticator app."""
 
-from __future__ import annotations
-
 import hashlib
 
 from django.db import models
@@ -24,7 +22,7 @@ class RecoveryCode(models.Model):
             # Also finds the code that was typed.
             models.UniqueConstraint(
                 name="recovery_code_once_per_operator", fields=["operator", "digest"]
-            ),
+            )
         ]
 
     def __str__(self) -> str:

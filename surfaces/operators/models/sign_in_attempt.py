@@ -1,24 +1,6 @@
 """Failed sign-in attempts by name and network."""
 
-from __future__ import annotations
-
-from datetime import datetime
-from typing import Self
-
 from django.db import models
-
-
-class SignInAttemptQuerySet(models.QuerySet["SignInAttempt"]):
-    """Queries of attempts."""
-
-    def since(self, moment: datetime) -> Self:
-        return self.filter(at__gt=moment)
-
-    def as_whom(self, username: str) -> Self:
-        return self.filter(username=username)
-
-    def out_of(self, network: str) -> Self:
-        return self.filter(network=network)
 
 
 class SignInAttempt(models.Model):
@@ -27,8 +9,6 @@ class SignInAttempt(models.Model):
     username = models.CharField(max_length=150)  # lowered; need not exist
     network = models.CharField(max_length=43)  # the address, or the /64 around it
     at = models.DateTimeField()
-
-    objects = SignInAttemptQuerySet.as_manager()
 
     class Meta:
         ordering = ["-at"]

@@ -1,7 +1,5 @@
 """API keys, for administrators; and what a key itself may ask about itself."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.contrib.auth.decorators import login_not_required
@@ -14,7 +12,6 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from surfaces.accounts.models.surface import Surface
-from surfaces.errors import RuleBroken
 from surfaces.operators import api_keys
 from surfaces.operators.forms import ApiKeyForm
 from surfaces.operators.models.api_key import ApiKey
@@ -22,7 +19,7 @@ from surfaces.operators.permissions import admin_required
 from surfaces.operators.sign_in import network_of
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest, client_ip
-from surfaces.web.responses import rule_errors_as_toasts
+from surfaces.web.responses import rule_errors_as_toasts, rule_errors_in_form
 
 MOST = 200  # keys on the page, the newest
 NO_KEY = _lazy(
@@ -43,31 +40,24 @@ def keys(request: OperatorRequest) -> HttpResponse:
 def new_key(request: OperatorRequest) -> HttpResponse:
     """The token stands on this answer only."""
     form = ApiKeyForm(request.POST or None)
-    if form.is_bound and form.is_valid():
-        try:
-            issued = _issue(request, form)
-        except RuleBroken as error:
-            form.add_error(None, str(error))
-        else:
+    if form.is_valid():
+        given, now = form.cleaned_data, timezone.now()
+        operator, agent = form.owned()
+        with rule_errors_in_form(form):
+            issued = api_keys.issue(
+                name=given["name"],
+                operator=operator,
+                agent=agent,
+                scope=given["scope"],
+                surfaces=Surface.objects.filter(slug__in=given["surfaces"]),
+                agents=given["agents"],
+                expires_at=now + timedelta(days=given["days"]) if given["days"] else None,
+                by=request.user.actor,
+                now=now,
+            )
             return _list(request, issued=issued)
     status = 422 if form.is_bound else 200
     return render(request, "surfaces/operators/api_key_add.html", {"form": form}, status=status)
-
-
-def _issue(request: OperatorRequest, form: ApiKeyForm) -> api_keys.IssuedKey:
-    given, now = form.cleaned_data, timezone.now()
-    operator, agent = form.owned()
-    return api_keys.issue(
-        name=given["name"],
-        operator=operator,
-        agent=agent,
-        scope=given["scope"],
-        surfaces=Surface.objects.filter(slug__in=given["surfaces"]),
-        agents=given["agents"],
-        expires_at=now + timedelta(days=given["days"]) if given["days"] else None,
-        by=request.user.actor,
-        now=now,
-    )
 
 
 @require_POST
@@ -84,12 +74,9 @@ def _list(request: OperatorRequest, *, issued: api_keys.IssuedKey | None = None)
     rows = ApiKey.objects.select_related("operator").prefetch_related("surfaces")
     now = timezone.now()
     found = [(key, key.ended(now)) for key in rows[:MOST]]
-    live = [key for key, ended in found if not ended]
-    shown = {"found": found, "live": len(live), "issued": issued, "most": MOST}
+    live = sum(not ended for _key, ended in found)
+    shown = {"found": found, "live": live, "issued": issued, "most": MOST}
     return render(request, "surfaces/operators/api_keys.html", shown)
-
-
-# ── for programs ──────────────────────────────────────────────────────────
 
 
 @login_not_required
@@ -103,7 +90,12 @@ def me(request: HttpRequest) -> JsonResponse:
     key = api_keys.authenticate(token.strip(), now=now)
     if key is None:
         wait = api_keys.throttle(token, network=network_of(client_ip(request)), now=now)
-        return _wait(wait) if wait else _unknown(str(BAD_KEY))
+        if wait is None:
+            return _unknown(str(BAD_KEY))
+        seconds = max(1, round(wait.total_seconds()))
+        words = _("Too many invalid keys. Wait %(value)s min, then try again.")
+        why = {"error": words % {"value": -(-seconds // 60)}}
+        return JsonResponse(why, status=429, headers={"Retry-After": str(seconds)})
     limits = api_keys.limits(key)
     ends = key.expires_at.isoformat() if key.expires_at else None
     scope = "write" if key.may_write else "read"
@@ -113,11 +105,3 @@ def me(request: HttpRequest) -> JsonResponse:
 def _unknown(why: str) -> JsonResponse:
     headers = {"WWW-Authenticate": 'Bearer realm="Colloquy"'}
     return JsonResponse({"error": why}, status=401, headers=headers)
-
-
-def _wait(wait: timedelta) -> JsonResponse:
-    seconds = max(1, round(wait.total_seconds()))
-    why = _("Too many invalid keys. Wait %(value)s min, then try again.") % {
-        "value": -(-seconds // 60)
-    }
-    return JsonResponse({"error": why}, status=429, headers={"Retry-After": str(seconds)})

@@ -1,8 +1,7 @@
 """Pages of operators, for administrators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,17 +13,16 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from surfaces.audit.models import AuditEvent, name_of
-from surfaces.errors import RuleBroken
 from surfaces.operators import services as verbs
 from surfaces.operators.forms import OperatorForm, RoleForm
 from surfaces.operators.models.operator import Operator
 from surfaces.operators.permissions import admin_required
 from surfaces.settings.changes import dump_marks, load_marks, marks_of
 from surfaces.settings.form_views import posted_event
-from surfaces.settings.services import SavedChange, can_undo, events_of, values_of
+from surfaces.settings.services import can_undo, events_of, values_of
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest
-from surfaces.web.responses import rule_errors_as_toasts
+from surfaces.web.responses import rule_errors_as_toasts, rule_errors_in_form
 
 LINES = 8
 
@@ -42,13 +40,10 @@ def operators(request: OperatorRequest) -> HttpResponse:
 def new_operator(request: OperatorRequest) -> HttpResponse:
     """The password that is handed over stands on this answer only."""
     form = OperatorForm(request.POST or None, initial={"role": "viewer"})
-    if form.is_bound and form.is_valid():
+    if form.is_valid():
         given = {name: value for name, value in form.cleaned_data.items() if name != "seen"}
-        try:
+        with rule_errors_in_form(form):
             handed = verbs.add(**given, by=request.user)
-        except RuleBroken as error:
-            form.add_error(None, str(error))
-        else:
             return _page(request, handed.operator, password=handed.password)
     status = 422 if form.is_bound else 200
     return render(request, "surfaces/operators/add.html", {"form": form}, status=status)
@@ -57,74 +52,51 @@ def new_operator(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_required
 def operator(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = _get(pk)
+    found = get_object_or_404(Operator, pk=pk)
     if request.method != "POST":
         return _page(request, found)
     form = RoleForm(request.POST)
     if form.is_valid():
         values = {name: form.cleaned_data[name] for name in verbs.LIMITS}
-        try:
+        with rule_errors_in_form(form):
             seen = load_marks(form.cleaned_data["seen"])
             saved = verbs.change(found, values, by=request.user, now=timezone.now(), seen=seen)
-        except RuleBroken as error:
-            form.add_error(None, str(error))
-        else:
-            _say(request, found, saved)
+            if saved:
+                undo = reverse("surfaces:undo_operator", args=[pk])
+                words = _("Saved. This applies from the next page %(name)s opens.")
+                words %= {"name": found.name}
+                toasts.show_toast(request, words, undo=undo, line=str(saved.event_id))
+            else:
+                toasts.show_toast(request, _("Nothing to save: no value was changed."))
             return redirect("surfaces:operator", pk)
-    return _page(request, _get(pk), form=form, status=422)
-
-
-def _say(request: OperatorRequest, found: Operator, saved: SavedChange) -> None:
-    if saved:
-        undo = reverse("surfaces:undo_operator", args=[found.pk])
-        words = _("Saved. This applies from the next page %(name)s opens.") % {"name": found.name}
-        toasts.show_toast(request, words, undo=undo, line=str(saved.event_id))
-    else:
-        toasts.show_toast(request, _("Nothing to save: no value was changed."))
+    return _page(request, get_object_or_404(Operator, pk=pk), form=form, status=422)
 
 
 @require_POST
 @admin_required
 def undo(request: OperatorRequest, pk: int) -> HttpResponse:
-    event = posted_event(request, _get(pk))
-
-    def set_back(found: Operator) -> str:
-        verbs.undo(found, event, by=request.user, now=timezone.now())
-        return _("Reverted.")
-
-    return _act(request, pk, set_back)
+    event = posted_event(request, get_object_or_404(Operator, pk=pk))
+    return _act(request, pk, partial(verbs.undo, event=event, now=timezone.now()), _("Reverted."))
 
 
 @require_POST
 @admin_required
 def deactivate(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = _get(pk)
-    with rule_errors_as_toasts(request):
-        verbs.deactivate(found, by=request.user)
-        undo = reverse("surfaces:reactivate", args=[pk])
-        words = _("%(name)s deactivated and signed out everywhere.") % {"name": found.name}
-        toasts.show_toast(request, words, undo=undo)
-    return redirect("surfaces:operator", pk)
+    undo = reverse("surfaces:reactivate", args=[pk])
+    words = _("%(name)s deactivated and signed out everywhere.")
+    return _act(request, pk, verbs.deactivate, words, undo=undo)
 
 
 @require_POST
 @admin_required
 def reactivate(request: OperatorRequest, pk: int) -> HttpResponse:
-    def let_in(found: Operator) -> str:
-        verbs.reactivate(found, by=request.user)
-        return _("%(name)s reactivated.") % {"name": found.name}
-
-    return _act(request, pk, let_in)
+    return _act(request, pk, verbs.reactivate, _("%(name)s reactivated."))
 
 
 @require_POST
 @admin_required
 def sign_out(request: OperatorRequest, pk: int) -> HttpResponse:
-    def end(found: Operator) -> str:
-        verbs.sign_out_everywhere(found, by=request.user)
-        return _("%(name)s signed out everywhere.") % {"name": found.name}
-
-    return _act(request, pk, end)
+    return _act(request, pk, verbs.sign_out_everywhere, _("%(name)s signed out everywhere."))
 
 
 @sensitive_variables("handed")
@@ -132,7 +104,7 @@ def sign_out(request: OperatorRequest, pk: int) -> HttpResponse:
 @admin_required
 def reset_password(request: OperatorRequest, pk: int) -> HttpResponse:
     """The password that is handed over stands on this answer only."""
-    found = _get(pk)
+    found = get_object_or_404(Operator, pk=pk)
     if request.method == "POST":
         with rule_errors_as_toasts(request):
             handed = verbs.reset_password(found, by=request.user)
@@ -143,24 +115,16 @@ def reset_password(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @admin_required
 def two_factor_off(request: OperatorRequest, pk: int) -> HttpResponse:
-    def end(found: Operator) -> str:
-        verbs.switch_off_two_factor(found, by=request.user)
-        return _("Two-factor disabled for %(name)s.") % {"name": found.name}
-
-    return _act(request, pk, end)
+    return _act(request, pk, verbs.switch_off_two_factor, _("Two-factor disabled for %(name)s."))
 
 
-# ── shared ────────────────────────────────────────────────────────────────
-
-
-def _get(pk: int) -> Operator:
-    return get_object_or_404(Operator, pk=pk)
-
-
-def _act(request: OperatorRequest, pk: int, act: Callable[[Operator], str]) -> HttpResponse:
-    found = _get(pk)
+def _act(
+    request: OperatorRequest, pk: int, act: Callable[..., object], words: str, *, undo: str = ""
+) -> HttpResponse:
+    found = get_object_or_404(Operator, pk=pk)
     with rule_errors_as_toasts(request):
-        toasts.show_toast(request, act(found))
+        act(found, by=request.user)
+        toasts.show_toast(request, words % {"name": found.name}, undo=undo)
     return redirect("surfaces:operator", pk)
 
 

@@ -1,7 +1,5 @@
 """The operator's own profile and password."""
 
-from __future__ import annotations
-
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -34,10 +32,8 @@ def profile(request: OperatorRequest) -> HttpResponse:
     form = operator_forms.ProfileForm(request.POST or None, instance=request.user)
     if form.is_bound and form.is_valid():
         request.user.save(update_fields=form.changed_data)
-        toasts.show_toast(
-            request,
-            _("Saved. Times are shown in %(time_zone)s.") % {"time_zone": request.user.time_zone},
-        )
+        words = _("Saved. Times are shown in %(time_zone)s.")
+        toasts.show_toast(request, words % {"time_zone": request.user.time_zone})
         return redirect("surfaces:profile")
     status = 422 if form.is_bound else 200
     if form.is_bound:

@@ -1,7 +1,5 @@
 """Pages for sign-in and sign-out."""
 
-from __future__ import annotations
-
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
@@ -29,7 +27,8 @@ TOO_LATE = _lazy("The five minutes for the code are over. Sign in again.")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: OperatorRequest) -> HttpResponse:
     if request.htmx:  # a fragment was asked for by somebody whose session is over
-        return HttpResponseClientRedirect(f"{request.path}?{_then(request)}")
+        then = urlencode({"next": request.htmx.current_url_abs_path or "/"})
+        return HttpResponseClientRedirect(f"{request.path}?{then}")
     if request.user.is_authenticated:
         return redirect(_wanted(request))
     if request.method != "POST":
@@ -43,9 +42,7 @@ def sign_in(request: OperatorRequest) -> HttpResponse:
             now=timezone.now(),
         )
     except RuleBroken as error:
-        shown = {"why": str(error), "next": _wanted(request)}
-        status = 429 if isinstance(error, NotAllowed) else 422
-        return render(request, "surfaces/operators/sign_in.html", shown, status=status)
+        return _refused(request, "sign_in", error, next=_wanted(request))
     if operator.has_two_factor:
         then = _wanted(request)
         operator_sign_in.remember_pending(request.session, operator, then=then, now=timezone.now())
@@ -58,7 +55,6 @@ def sign_in(request: OperatorRequest) -> HttpResponse:
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_code(request: OperatorRequest) -> HttpResponse:
-    """The second page of the door, for who has a second factor."""
     now = timezone.now()
     if request.user.is_authenticated:
         return redirect("surfaces:home")
@@ -73,10 +69,7 @@ def sign_in_code(request: OperatorRequest) -> HttpResponse:
         code = request.POST.get("code", "")
         operator_sign_in.check_code(operator, code, address=client_ip(request), now=now)
     except RuleBroken as error:
-        status = 429 if isinstance(error, NotAllowed) else 422
-        return render(
-            request, "surfaces/operators/sign_in_code.html", {"why": str(error)}, status=status
-        )
+        return _refused(request, "sign_in_code", error)
     operator_sign_in.forget_pending(request.session)
     login(request, operator)
     return redirect(then)
@@ -97,13 +90,11 @@ def sign_out(request: OperatorRequest) -> HttpResponse:
 
 
 def _wanted(request: HttpRequest) -> str:
-    """Target after sign-in: only own pages."""
     wanted = request.POST.get("next") or request.GET.get("next") or "/"
     return wanted if is_local_path(wanted) else "/"
 
 
-def _then(request: OperatorRequest) -> str:
-    return urlencode({"next": request.htmx.current_url_abs_path or "/"})
-
-
-# ── in the way ────────────────────────────────────────────────────────────
+def _refused(request: HttpRequest, page: str, error: RuleBroken, **shown: str) -> HttpResponse:
+    status = 429 if isinstance(error, NotAllowed) else 422
+    shown["why"] = str(error)
+    return render(request, f"surfaces/operators/{page}.html", shown, status=status)

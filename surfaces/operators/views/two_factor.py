@@ -1,8 +1,7 @@
 """One's own second factor: switch it on with a code, off with the password."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
@@ -13,12 +12,12 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from surfaces import crypto
-from surfaces.errors import RuleBroken
 from surfaces.operators import sign_in
 from surfaces.operators import two_factor as verbs
 from surfaces.operators.forms import CodeForm, ReauthenticateForm
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest, client_ip
+from surfaces.web.responses import rule_errors_in_form
 
 PENDING = "two_factor_to_be"  # in the session, sealed, until a code proves it arrived
 
@@ -30,17 +29,18 @@ def two_factor(request: OperatorRequest) -> HttpResponse:
     if request.user.has_two_factor:
         return _on(request) if request.method != "POST" else redirect("surfaces:two_factor")
     secret, form = _pending(request), CodeForm(request.POST or None)
-    if form.is_bound and form.is_valid():
-        try:
+    if form.is_valid():
+        with rule_errors_in_form(form, "code"):
             code = form.cleaned_data["code"]
             codes = verbs.switch_on(request.user, secret, code, now=timezone.now())
-        except RuleBroken as error:
-            form.add_error("code", str(error))
-        else:
             request.session.pop(PENDING, None)
             update_session_auth_hash(request, request.user)
             return _on(request, codes=codes)
-    return _off(request, secret, form)
+    size, path = verbs.qr_code(verbs.provisioning_uri(request.user, secret))
+    spelled = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+    shown = {"form": form, "size": size, "path": path, "secret": spelled}
+    status = 422 if form.is_bound else 200
+    return render(request, "surfaces/operators/two_factor_setup.html", shown, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,57 +54,40 @@ def renew_codes(request: OperatorRequest) -> HttpResponse:
 def switch_off(request: OperatorRequest) -> HttpResponse:
     def off() -> HttpResponse:
         verbs.switch_off(request.user, by=request.user.actor)
-        toasts.show_toast(
-            request, _("Two-factor disabled. You now sign in with the password alone.")
-        )
+        words = _("Two-factor disabled. You now sign in with the password alone.")
+        toasts.show_toast(request, words)
         return redirect("surfaces:profile")
 
     return _after_password(request, off)
 
 
 def _after_password(request: OperatorRequest, act: Callable[[], HttpResponse]) -> HttpResponse:
-    """Act when the password was given again, or show why not."""
     if request.method != "POST" or not request.user.has_two_factor:
         return redirect("surfaces:two_factor")
     form = ReauthenticateForm(request.POST)
     if form.is_valid():
         given, now = form.cleaned_data["password"], timezone.now()
-        try:
+        with rule_errors_in_form(form, "password"):
             sign_in.check_password(request.user, given, address=client_ip(request), now=now)
             return act()
-        except RuleBroken as error:
-            form.add_error("password", str(error))
     return _on(request, form=form)
 
 
 def _pending(request: OperatorRequest) -> str:
     """The secret that is being set up: the same one while somebody types its first code."""
-    try:
+    with suppress(crypto.InvalidToken):
         if kept := request.session.get(PENDING):
             return crypto.decrypt(kept.encode())
-    except crypto.InvalidToken:
-        pass
     secret = verbs.new_secret()
     request.session[PENDING] = crypto.encrypt(secret).decode()
     return secret
 
 
-def _off(request: OperatorRequest, secret: str, form: CodeForm) -> HttpResponse:
-    size, path = verbs.qr_code(verbs.provisioning_uri(request.user, secret))
-    spelled = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
-    shown = {"form": form, "size": size, "path": path, "secret": spelled}
-    status = 422 if form.is_bound else 200
-    return render(request, "surfaces/operators/two_factor_setup.html", shown, status=status)
-
-
 def _on(
-    request: OperatorRequest,
-    *,
-    codes: list[str] | None = None,
-    form: ReauthenticateForm | None = None,
+    request: OperatorRequest, *, codes: Sequence[str] = (), form: ReauthenticateForm | None = None
 ) -> HttpResponse:
     shown = {
-        "codes": codes or [],
+        "codes": codes,
         "left": verbs.codes_left(request.user),
         "most": verbs.CODES,
         "form": form or ReauthenticateForm(),

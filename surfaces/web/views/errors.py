@@ -1,7 +1,5 @@
 """Error pages."""
 
-from __future__ import annotations
-
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
@@ -13,14 +11,11 @@ from django_htmx.http import reswap, retarget
 
 @login_not_required
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return _stop(
-        403,
-        _("The form has expired"),
-        _(
-            "Its security token is no longer valid, so nothing was saved. Go back, reload the"
-            " page and try again."
-        ),
+    words = _(
+        "Its security token is no longer valid, so nothing was saved. Go back, reload the page and"
+        " try again."
     )
+    return _stop(403, _("The form has expired"), words)
 
 
 @login_not_required
@@ -36,14 +31,10 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 @login_not_required
 def broken(request: HttpRequest) -> HttpResponse:
-    return _stop(
-        500,
-        _("Internal error"),
-        _(
-            "The error was logged. Your action may not have been completed; check before you "
-            "repeat it."
-        ),
+    words = _(
+        "The error was logged. Your action may not have been completed; check before you repeat it."
     )
+    return _stop(500, _("Internal error"), words)
 
 
 def _stop(status: int, title: str, words: str) -> HttpResponse:

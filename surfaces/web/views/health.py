@@ -1,7 +1,5 @@
 """Health check for load balancers."""
 
-from __future__ import annotations
-
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse

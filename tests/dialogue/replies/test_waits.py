@@ -9,6 +9,7 @@ from django.db import connection
 
 from dialogue.inbox import collect
 from dialogue.replies import loop
+from dialogue.replies.answer import ReplyCounts
 from surfaces.models import Draft, Message
 from surfaces.pauses import services as pause_services
 from tests.dialogue.replies.factories import (
@@ -30,7 +31,7 @@ def test_a_paused_agent_waits_and_goes_on_when_the_pause_is_over(world):
     world.round()
     assert str(of(comment).why).startswith("Waiting: agent")
     assert "paused by mira: a talk" in str(of(comment).why)
-    assert world.round(MINUTE).did == 0
+    assert world.round(MINUTE) == ReplyCounts()
     pause_services.resume("agent", world.agent.slug, by="operator:mira", now=world.now)
     assert world.round(MINUTE).drafted == 1
 
@@ -54,7 +55,7 @@ def test_what_holds_without_an_end_is_asked_again_when_it_ended(world, before, a
     world.round()
     assert (of(comment).look_at, of(comment).read_at) == (None, None)
     assert str(of(comment).why).startswith("Waiting: ")
-    assert world.round(MINUTE).did == 0
+    assert world.round(MINUTE) == ReplyCounts()
     after(world)
     assert world.round(MINUTE).drafted == 1
 

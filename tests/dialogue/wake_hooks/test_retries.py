@@ -25,7 +25,7 @@ def test_it_is_tried_ten_times_with_growing_waits_then_it_has_failed(receiver: A
         event.refresh_from_db()
         assert event.not_before == clock.now + timedelta(seconds=seconds)
         clock.pass_by(seconds=seconds - 1)
-        assert deliver(clock).did == 0, "not before its time"
+        assert deliver(clock) == WakeReport(), "not before its time"
         clock.pass_by(seconds=1)
 
     assert deliver(clock) == WakeReport(failed=1)
@@ -37,7 +37,7 @@ def test_it_is_tried_ten_times_with_growing_waits_then_it_has_failed(receiver: A
     assert receiver.keys == [str(event.key)] * 10
     assert receiver.refused == [], "each try is signed anew"
     clock.pass_by(days=30)
-    assert deliver(clock).did == 0
+    assert deliver(clock) == WakeReport()
 
 
 def test_a_later_yes_counts(receiver: Any, clock: Any):
@@ -122,6 +122,6 @@ def test_gone_is_believed_and_switches_the_waking_off(receiver: Any, clock: Any)
     line = AuditEvent.objects.called("wake.gone").about(hook.agent).get()
     assert line.why == event.why
     clock.pass_by(days=1)
-    assert deliver(clock).did == 0
+    assert deliver(clock) == WakeReport()
     assert waiting.state == "waiting"
     assert len(receiver.got) == 1

@@ -284,3 +284,16 @@ def test_who_edits_has_looked():
     draft.refresh_from_db()
     assert (str(draft.stale_why), draft.stale_at) == ("", None)
     draft_services.approve(draft, digest=draft.digest(), by=MIRA, now=NOON)
+
+
+@pytest.mark.parametrize("words", ["draft.waits", "sending.target_deleted", "see example.org"])
+def test_a_reason_that_a_person_typed_is_shown_as_typed(words: str):
+    draft = make_draft()
+    draft_services.withdraw(draft, by=MIRA, now=NOON, why=words)
+    assert str(Draft.objects.get().why) == words
+    assert str(AuditEvent.objects.get(action="draft.withdrawn").why) == words
+
+
+def test_a_chosen_reason_is_kept_as_its_code():
+    draft_services.withdraw(make_draft(), by=MIRA, now=NOON, why="rejected.tone")
+    assert Draft.objects.get().why == {"code": "rejected.tone"}

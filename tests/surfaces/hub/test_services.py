@@ -42,13 +42,6 @@ def test_a_key_opens_the_door_and_is_nowhere_in_the_database():
     assert hub_services.holder_of(key[:-1]) is None
 
 
-def test_a_renewed_key_closes_the_door_to_the_old_one():
-    author, old = hub_services.join(name="odile", now=NOON)
-    new = hub_services.renew_key(author)
-    assert hub_services.holder_of(old) is None
-    assert hub_services.holder_of(new) == author
-
-
 # ── what words must be ────────────────────────────────────────────────────
 
 

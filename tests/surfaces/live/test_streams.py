@@ -163,7 +163,6 @@ def test_told_to_stop_it_ends_every_stream_at_once(streams, listens):
 
 
 def test_who_does_not_read_is_let_go(listens, monkeypatch, streams):
-    monkeypatch.setattr(module, "MOST_UNSENT", 1000)
     monkeypatch.setattr(module, "PING", b": " + b"." * 300_000 + b"\n\n")
     eventually(listens(make_operator()).has_ended)
     assert not streams.open

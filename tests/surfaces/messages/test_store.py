@@ -11,8 +11,7 @@ from django.db import connection
 
 from surfaces.adapters.parsing import clean_text
 from surfaces.adapters.types import Item, ItemKind, ThreadItems
-from surfaces.messages.store import Classification, store
-from surfaces.messages.thread_reads import note_thread
+from surfaces.messages.store import Classification, note_thread, store
 from surfaces.models import AuditEvent, Message
 from tests.factories import NOON, make_account, make_message, make_post
 

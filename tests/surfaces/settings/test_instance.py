@@ -22,7 +22,7 @@ MIRA, JON = "operator:mira", "operator:jon"
 
 
 def lines():
-    return AuditEvent.objects.on("house:settings").order_by("id")
+    return AuditEvent.objects.filter(subject="house:settings").order_by("id")
 
 
 def test_a_house_nobody_changed_has_the_defaults_and_no_row(django_assert_num_queries):

@@ -137,7 +137,7 @@ def test_forgetting_writes_the_ledger_and_refuses_what_is_not_there():
     teach({"blarg": (3, 1), "x" * 200: (1, 0)})
     learned_words.forget("blarg", by=MIRA)
     learned_words.forget("x" * 200, by=MIRA)
-    line = AuditEvent.objects.on("word:blarg").get()
+    line = AuditEvent.objects.filter(subject="word:blarg").get()
     assert (line.action, line.actor, line.facts["in_spam"]) == ("word.forgotten", MIRA, 3)
     for word in ("blarg", "unknown", ""):
         with pytest.raises(NotAllowed):

@@ -1,4 +1,5 @@
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,12 +35,10 @@ def judged(text: str, counts: TokenCounts | None = None, **given: Any) -> SpamVe
 
 
 def taught(spam: Sequence[str], ham: Sequence[str]) -> TokenCounts:
-    counts = TokenCounts()
-    for text in spam:
-        counts = counts.learn(tokens_to_learn(text), spam=True)
-    for text in ham:
-        counts = counts.learn(tokens_to_learn(text), spam=False)
-    return counts
+    in_spam = Counter(token for text in spam for token in tokens_to_learn(text))
+    in_ham = Counter(token for text in ham for token in tokens_to_learn(text))
+    tokens = {token: (in_spam[token], in_ham[token]) for token in in_spam | in_ham}
+    return TokenCounts(len(spam), len(ham), tokens)
 
 
 def signs(verdict: SpamVerdict) -> set[RuleCode]:
@@ -255,17 +254,6 @@ def test_a_word_seen_once_among_many_clean_messages_does_not_speak_for_spam():
     counts = taught(SPAM[:10], [*(HAM * 5), "the marmalade barometer listens carefully"])
     verdict = judged("marmalade barometer listens carefully", counts)
     assert all(reason.weight < 0 for reason in verdict.reasons)
-
-
-@given(st.lists(st.tuples(ANY_TEXT, st.booleans()), max_size=8), ANYTHING, st.booleans())
-def test_untraining_restores_exactly_what_was_before(
-    before: list[tuple[str, bool]], text: str, spam: bool
-):
-    counts = TokenCounts()
-    for earlier, was_spam in before:
-        counts = counts.learn(tokens_to_learn(earlier), spam=was_spam)
-    tokens = tokens_to_learn(text)
-    assert counts.learn(tokens, spam=spam).unlearn(tokens, spam=spam) == counts
 
 
 # Whatever a stranger writes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 from django.utils.functional import lazystr
 from django.utils.translation import override
 
@@ -155,3 +156,13 @@ def test_names_of_machines_are_spelled_out():
     assert label("action", "draft.approved") == "draft approved"
     assert label("action", "nobody.knows_it") == "nobody knows it"
     assert label("word", "anthropic:claude-4.5") == "anthropic:claude-4.5"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"at": "0001-01-01T00:00:00+00:00"}, {"at": "9999-12-31T23:59:59+00:00"}, {"span": 1e30}],
+)
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+def test_a_moment_beyond_every_calendar_does_not_break_a_sentence(value, zone):
+    with timezone.override(zone):
+        assert fill("It waits until %(gap)s.", {"gap": value}).startswith("It waits until ")

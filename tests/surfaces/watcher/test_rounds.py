@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from surfaces import crypto
 from surfaces.accounts.connect import connect
 from surfaces.delivery import sender
 from surfaces.drafts import services as draft_services
@@ -163,7 +164,7 @@ def test_a_limit_in_any_shape_is_honoured_and_shown(moltbook: Any, account: Any,
 
 
 def test_a_refused_key_stops_the_account_until_a_new_one_comes(moltbook: Any, account: Any):
-    account.sealed_credential = account.seal("moltbook_" + "0" * 64)
+    account.sealed_credential = crypto.encrypt("moltbook_" + "0" * 64)
     account.save(update_fields=["sealed_credential"])
     look(account)
     assert account.state == "auth_failed"

@@ -84,3 +84,27 @@ def test_after_an_act_the_page_it_was_done_on_comes_back(desk: Client):
     place = reverse("surfaces:thread", args=[odd.post_id]) + f"?message={odd.pk}#m{odd.pk}"
     answer = desk.post(reverse("surfaces:mark_spam", args=[odd.pk]), {"next": place})
     assert (answer.status_code, answer["Location"]) == (302, place)
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/desk/", "/api/me"])
+@pytest.mark.parametrize("name", ["sessionid", "csrftoken"])
+def test_a_cookie_with_a_nul_is_ignored(client: Client, path: str, name: str):
+    client.cookies.load(f'{name}="\\000aaaaaaaaaaaa"')
+    assert client.get(path).status_code < 500
+
+
+@pytest.mark.parametrize("url", ["http://[::zz", "http://[1:2]/"])
+def test_a_page_that_is_no_address_is_refused(desk: Client, url: str):
+    for path in ("/", "/desk/", "/messages/"):
+        answer = desk.get(path, headers={"HX-Request": "true", "HX-Current-URL": url})
+        assert answer.status_code == 400, path
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/messages/?before=0001-01-01T00:00:00%2B23:59~1",
+     "/threads/?after=9999-12-31T23:59:59-23:59~1",
+     "/desk/?after=9999-12-31T23:59:59-23:59~1"],
+)  # fmt: skip
+def test_a_key_of_a_year_that_no_database_holds_is_refused(desk: Client, address: str):
+    assert desk.get(address).status_code == 400

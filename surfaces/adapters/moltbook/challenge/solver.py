@@ -5,13 +5,11 @@ mE^tE[rS aNd] SlO/wS bY^ fI[vE" is 20 - 5. A wrong answer counts against the
 account as much as none, so what can be read in two ways is not answered.
 """
 
-from __future__ import annotations
-
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
+from operator import add, mul, sub, truediv
 
 from surfaces.adapters.moltbook.challenge.numbers import SpelledNumber, Unsolvable, numbers_of
 from surfaces.adapters.moltbook.challenge.tokenizer import (
@@ -30,26 +28,15 @@ from surfaces.adapters.moltbook.challenge.tokenizer import (
 LONGEST_PUZZLE = 2000  # characters
 CENT = Decimal("0.01")
 # Signs that count anywhere between the numbers, and those that count only as all there is.
-SIGNS = {
-    "+": Operation.PLUS,
-    "*": Operation.TIMES,
-    TIMES_SIGN: Operation.TIMES,
-    OVER_SIGN: Operation.OVER,
-}
+SIGNS = {"+": Operation.PLUS, "*": Operation.TIMES, TIMES_SIGN: Operation.TIMES,
+         OVER_SIGN: Operation.OVER}  # fmt: skip
 SHY_SIGNS = {"/": Operation.OVER, "-": Operation.MINUS, MINUS_SIGN: Operation.MINUS}
+COMPUTE = dict(zip(Operation, (add, sub, mul, truediv), strict=True))
 COMPARED = {"more", "faster", "less", "fewer", "slower"}
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
-    answer: str  # with two decimals, as the service wants it
-    how: str
-
-
-@dataclass(frozen=True, slots=True)
 class Puzzle:
-    """One reading of the story."""
-
     tokens: list[ChallengeToken]
     atoms: list[Atom]
     numbers: list[SpelledNumber]
@@ -58,13 +45,12 @@ class Puzzle:
         return range(self.numbers[0].last + 1, self.numbers[1].first)
 
     def has(self, word: str, where: range | None = None) -> bool:
-        return any(
-            atom.word == word and (where is None or atom.first in where) for atom in self.atoms
-        )
+        found = [atom.first for atom in self.atoms if atom.word == word]
+        return any(where is None or at in where for at in found)
 
 
-def solve(text: str) -> Solution:
-    """Return the answer, or raise `Unsolvable` with the reason."""
+def solve(text: str) -> str:
+    """Return the answer with two decimals, or raise `Unsolvable` with the reason."""
     if len(text) > LONGEST_PUZZLE:
         raise Unsolvable("it is too long for a puzzle")
     tokens = tokens_of(unicodedata.normalize("NFKC", text).lower().replace("_", "^"))
@@ -76,12 +62,16 @@ def solve(text: str) -> Solution:
     if odd := next((atom.word for atom in reading.atoms if atom.role is TokenRole.ODD), ""):
         raise Unsolvable(f"it asks for {odd}")
     if len(reading.numbers) == 1:
-        return _solve_factor(reading)
-    if len(reading.numbers) != 2:
+        left, op, right = _factor(reading)
+    elif len(reading.numbers) == 2:
+        op, why, place = _operation(reading)
+        left, right = _in_order(reading, op, why, place)
+    else:
         raise Unsolvable(f"it has {len(reading.numbers)} numbers, not two")
-    op, why, place = _operation(reading)
-    left, right = _in_order(reading, op, why, place)
-    return _result(left, op, right, why)
+    if op is Operation.OVER and right == 0:
+        raise Unsolvable("it divides by zero")
+    answer: Decimal = COMPUTE[op](left, right).quantize(CENT, ROUND_HALF_UP)
+    return f"{abs(answer) if answer == 0 else answer:f}"
 
 
 def _read(tokens: list[ChallengeToken], *, lenient: bool) -> Puzzle:
@@ -89,30 +79,15 @@ def _read(tokens: list[ChallengeToken], *, lenient: bool) -> Puzzle:
     return Puzzle(tokens, atoms, numbers_of(tokens, atoms))
 
 
-def _result(left: Decimal, op: Operation, right: Decimal, why: str) -> Solution:
-    if op is Operation.OVER and right == 0:
-        raise Unsolvable("it divides by zero")
-    compute: dict[Operation, Callable[[], Decimal]] = {
-        Operation.PLUS: lambda: left + right,
-        Operation.MINUS: lambda: left - right,
-        Operation.TIMES: lambda: left * right,
-        Operation.OVER: lambda: left / right,
-    }
-    answer = compute[op]().quantize(CENT, ROUND_HALF_UP)
-    answer = abs(answer) if answer == 0 else answer
-    return Solution(f"{answer:f}", f"{left} {op.value} {right} = {answer:f}, because of {why!r}")
-
-
-# ── the operation ─────────────────────────────────────────────────────────
-
-
-Named = tuple[
-    Operation, str, int
-]  # the operation, the word that says so, the token where it stands
+# The operation, the word that says so, the token where it stands.
+Named = tuple[Operation, str, int]
 
 
 def _operation(puzzle: Puzzle) -> Named:
-    found = _signs(puzzle) + [
+    between = puzzle.between()
+    meant = SIGNS | (SHY_SIGNS if len(between) == 1 else {})
+    signs = [(puzzle.tokens[at].text, at) for at in between]
+    found = [(meant[sign], sign, at) for sign, at in signs if sign in meant] + [
         (atom.op, atom.word, atom.first)
         for atom in puzzle.atoms
         if atom.role is TokenRole.STRONG and atom.op
@@ -126,13 +101,6 @@ def _operation(puzzle: Puzzle) -> Named:
     if ops:
         raise Unsolvable("it names more than one operation")
     return _hinted(puzzle)
-
-
-def _signs(puzzle: Puzzle) -> list[Named]:
-    between = puzzle.between()
-    meant = SIGNS | (SHY_SIGNS if len(between) == 1 else {})
-    signs = [(puzzle.tokens[at].text, at) for at in between]
-    return [(meant[sign], sign, at) for sign, at in signs if sign in meant]
 
 
 def _refuse_traps(puzzle: Puzzle, found: Named) -> None:
@@ -172,9 +140,6 @@ def _is_side(puzzle: Puzzle, atom: Atom) -> bool:
     return atom.word == "left" and (puzzle.has("right") or beside in BEFORE_NOUN)
 
 
-# ── the order ─────────────────────────────────────────────────────────────
-
-
 def _in_order(puzzle: Puzzle, op: Operation, why: str, place: int) -> tuple[Decimal, Decimal]:
     first, second = puzzle.numbers[0].value, puzzle.numbers[1].value
     if op in (Operation.PLUS, Operation.TIMES):
@@ -209,10 +174,10 @@ def _minus(puzzle: Puzzle, why: str, place: int, is_turned: bool) -> tuple[Decim
     raise Unsolvable("which number is the larger is not clear")
 
 
-def _solve_factor(puzzle: Puzzle) -> Solution:
+def _factor(puzzle: Puzzle) -> tuple[Decimal, Operation, Decimal]:
     """ "It doubles its speed": one number, and the other one is in the word."""
     factors = [atom for atom in puzzle.atoms if atom.role is TokenRole.FACTOR]
     others = [atom for atom in puzzle.atoms if atom.role is TokenRole.STRONG]
     if len(factors) != 1 or others or not factors[0].op:
         raise Unsolvable("it has one number, not two")
-    return _result(puzzle.numbers[0].value, factors[0].op, factors[0].value, factors[0].word)
+    return puzzle.numbers[0].value, factors[0].op, factors[0].value

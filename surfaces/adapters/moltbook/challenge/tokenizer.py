@@ -23,8 +23,6 @@ class Operation(Enum):
 
 
 class TokenRole(Enum):
-    """What a word does in a puzzle."""
-
     UNIT = "a number below ten"
     TEEN = "ten to nineteen"
     TENS = "twenty, thirty and so on"
@@ -59,8 +57,8 @@ class ChallengeToken:
 
 
 UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-LATE = ("ten", "eleven", "twelve", "thirteen", "fourteen")
-LATER = ("fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+         "eighteen", "nineteen")  # fmt: skip
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 SCALES = {"hundred": 100, "thousand": 1000}
 STRONG = {
@@ -82,15 +80,9 @@ WEAK = {
     Operation.OVER: "share shares shared equally",
 }
 FACTORS = {
-    Operation.TIMES: {
-        "double": 2,
-        "doubles": 2,
-        "doubled": 2,
-        "twice": 2,
-        "triple": 3,
-        "triples": 3,
-    },
-    Operation.OVER: {"half": 2, "halves": 2, "halved": 2},
+    (Operation.TIMES, 2): "double doubles doubled twice",
+    (Operation.TIMES, 3): "triple triples",
+    (Operation.OVER, 2): "half halves halved",
 }
 WORDS = {
     TokenRole.ODD: """percent percentage squared cubed average remainder modulo quarter quarters
@@ -106,8 +98,8 @@ BEFORE_NOUN = {"claw", "lobster", "molty", "crab", "of", "side", "antenna", "pin
 
 def _numbers() -> dict[str, Atom]:
     found = {word: Atom(TokenRole.UNIT, word, Decimal(n)) for n, word in enumerate(UNITS)}
-    late = enumerate(LATE + LATER, start=10)
-    found |= {word: Atom(TokenRole.TEEN, word, Decimal(n)) for n, word in late}
+    teens = enumerate(TEENS, start=10)
+    found |= {word: Atom(TokenRole.TEEN, word, Decimal(n)) for n, word in teens}
     for n, word in enumerate(TENS):
         found[word] = Atom(TokenRole.TENS, word, Decimal(20 + 10 * n))
         for unit, small in enumerate(UNITS[1:], start=1):
@@ -115,9 +107,8 @@ def _numbers() -> dict[str, Atom]:
     found["dozen"] = Atom(TokenRole.WHOLE, "dozen", Decimal(12))
     glued = {word + unit: atom for word, atom in found.items() for unit in GLUED}
     found |= {word: Atom(TokenRole.WHOLE, atom.word, atom.value) for word, atom in glued.items()}
-    return found | {
-        word: Atom(TokenRole.SCALE, word, Decimal(value)) for word, value in SCALES.items()
-    }
+    found |= {word: Atom(TokenRole.SCALE, word, Decimal(value)) for word, value in SCALES.items()}
+    return found
 
 
 def _vocabulary() -> dict[str, Atom]:
@@ -127,11 +118,8 @@ def _vocabulary() -> dict[str, Atom]:
     for role, table in ((TokenRole.WEAK, WEAK), (TokenRole.STRONG, STRONG)):
         for op, line in table.items():
             found |= {word: Atom(role, word, op=op) for word in line.split()}
-    for op, factors in FACTORS.items():
-        found |= {
-            word: Atom(TokenRole.FACTOR, word, Decimal(value), op)
-            for word, value in factors.items()
-        }
+    for (op, value), line in FACTORS.items():
+        found |= {word: Atom(TokenRole.FACTOR, word, Decimal(value), op) for word in line.split()}
     return found | _numbers()
 
 
@@ -162,8 +150,6 @@ def look_up(letters: str, *, lenient: bool) -> Atom | None:
             return atom
     return None
 
-
-# ── tokens ────────────────────────────────────────────────────────────────
 
 TIMES_SIGN, OVER_SIGN, MINUS_SIGN = "\u00d7", "\u00f7", "\u2212"
 SIGN = rf"[-+*/{TIMES_SIGN}{OVER_SIGN}{MINUS_SIGN}]"
@@ -214,35 +200,27 @@ class _Path:
     atom: Atom | None = None
     rest: _Path | None = None
 
-    def is_better_than(self, other: _Path) -> bool:
-        return (self.letters, -self.words) > (other.letters, -other.words)
-
 
 def atoms_of(tokens: list[ChallengeToken], *, lenient: bool) -> list[Atom]:
     """Read tokens into known words so that the most letters make sense, in the fewest words.
-
     Taking the longest word each time would read "loses s ixty" as "losess ixty".
     """
     paths = [_Path()] * (len(tokens) + 1)
     for at in reversed(range(len(tokens))):
         best = paths[at + 1]
-        for atom, letters in _beginning(tokens, at, lenient=lenient):
+        for atom, letters in _starts(tokens, at, lenient=lenient):
             rest = paths[atom.last + 1]
             path = _Path(rest.letters + letters, rest.words + 1, atom, rest)
-            best = path if path.is_better_than(best) else best
+            best = max(best, path, key=lambda one: (one.letters, -one.words))
         paths[at] = best
-    return list(_chain(paths[0]))
+    found, here = [], paths[0]
+    while here.atom and here.rest:
+        found.append(here.atom)
+        here = here.rest
+    return found
 
 
-def _chain(path: _Path | None) -> Iterator[Atom]:
-    while path and path.atom:
-        yield path.atom
-        path = path.rest
-
-
-def _beginning(
-    tokens: list[ChallengeToken], at: int, *, lenient: bool
-) -> Iterator[tuple[Atom, int]]:
+def _starts(tokens: list[ChallengeToken], at: int, *, lenient: bool) -> Iterator[tuple[Atom, int]]:
     """Every known word that begins with token `at`, and how many letters it takes."""
     text = tokens[at].text
     if text[0].isdigit():

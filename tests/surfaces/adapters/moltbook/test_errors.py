@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -28,24 +27,17 @@ from surfaces.net.json_client import JsonResponse
 from tests.surfaces.adapters.moltbook.access import NOON
 
 
-def answer(
-    status: int, body: Any = None, headers: dict[str, str] | None = None, text: str = ""
-) -> JsonResponse:
-    raw = json.dumps(body) if body is not None else text
+def answer(status: int, body: Any = None, headers: dict[str, str] | None = None) -> JsonResponse:
     return JsonResponse(
-        status=status,
-        headers=httpx.Headers(headers or {}),
-        data=body,
-        is_json=body is not None,
-        text=raw[:300],
+        status=status, headers=httpx.Headers(headers or {}), data=body, is_json=body is not None
     )
 
 
 # ── refusals ──────────────────────────────────────────────────────────────
 
 
-def wait_of(body: Any, headers: dict[str, str] | None = None, text: str = "") -> timedelta:
-    error = classify(answer(429, body, headers, text), wrote=True, now=NOON)
+def wait_of(body: Any, headers: dict[str, str] | None = None) -> timedelta:
+    error = classify(answer(429, body, headers), wrote=True, now=NOON)
     assert isinstance(error, Limited)
     return error.wait
 
@@ -85,7 +77,7 @@ def test_a_wait_is_read_in_every_shape(body: Any, headers: dict[str, str], secon
 
 
 def test_a_wait_without_json_is_a_minute():
-    assert wait_of(None, text="slow down") == timedelta(minutes=1)
+    assert wait_of(None) == timedelta(minutes=1)
 
 
 def test_a_clock_that_is_ahead_of_the_service_does_not_shorten_the_wait():
@@ -109,24 +101,24 @@ HTML = {"Content-Type": "text/html; charset=UTF-8"}
     ("given", "wrote", "meaning"),
     [
         (answer(401, {"error": "Invalid or expired token"}), False, AuthFailed),
-        (answer(401, text="no"), False, AuthFailed),
+        (answer(401), False, AuthFailed),
         (answer(401, {"error": "Account suspended", "hint": "until later"}), True, Suspended),
         (answer(403, {"error": "Your account has been suspended for spam"}), True, Suspended),
         (answer(403, {"message": ["Account suspended", "offense #2"]}), True, Suspended),
         (answer(403, {"error": "You can only delete your own comments"}), True, Refused),
         (answer(403, {"error": "You are banned from this submolt"}), True, Refused),
-        (answer(403, text="<html>Request blocked</html>", headers=HTML), True, TryLater),
+        (answer(403, headers=HTML), True, TryLater),
         (answer(402, {"message": "Payment required"}), True, PaymentRequired),
         (answer(404, {"error": "Post not found", "code": "NOT_FOUND"}), True, NotThere),
         (answer(400, {"error": "Maximum comment depth exceeded"}), True, Refused),
         (answer(400, {"message": ["property x should not exist"]}), True, Refused),
         (answer(409, {"error": "Name already taken"}), True, Refused),
-        (answer(413, text="too large"), True, Refused),
+        (answer(413), True, Refused),
         (answer(500, {"error": "boom"}), True, Unconfirmed),
         (answer(500, {"error": "boom"}), False, TryLater),
-        (answer(502, text="<html>", headers=HTML), True, Unconfirmed),
-        (answer(503, text=""), False, TryLater),
-        (answer(408, text=""), True, Unconfirmed),
+        (answer(502, headers=HTML), True, Unconfirmed),
+        (answer(503), False, TryLater),
+        (answer(408), True, Unconfirmed),
     ],
 )
 def test_every_refusal_has_a_meaning(given: JsonResponse, wrote: bool, meaning: type[SurfaceError]):
@@ -149,7 +141,7 @@ def test_an_answer_without_a_message_names_its_status_once(status: int, says: st
 
 
 def test_a_page_of_html_is_a_block_by_the_network_whatever_it_says():
-    page = answer(403, text="<html>Account suspended</html>", headers=HTML)
+    page = answer(403, headers=HTML)
     assert type(classify(page, wrote=True, now=NOON)) is TryLater
 
 

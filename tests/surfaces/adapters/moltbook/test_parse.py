@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surfaces.adapters.moltbook import parse
-from surfaces.adapters.parsing import Malformed
-from surfaces.adapters.types import Identity
+from surfaces.adapters.types import Identity, Malformed
 from tests.surfaces.adapters.moltbook.access import NOON
 
 US = Identity(remote_id="u-7", handle="Iris_Bot")

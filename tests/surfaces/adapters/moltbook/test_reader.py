@@ -44,7 +44,7 @@ def test_the_service_says_who_we_are(fake: FakeMoltbook):
         me = iris.who_am_i()
     assert me.handle.lower() == "iris_bot"
     assert me.remote_id
-    assert (me.display_name, me.note) == ("Iris_Bot", "")
+    assert me.note == ""
 
 
 def test_an_account_nobody_claimed_says_so(fake: FakeMoltbook):
