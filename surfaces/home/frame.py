@@ -135,6 +135,10 @@ class PageFrame:
         return list(Account.objects.select_related("surface")) if seen is None else seen
 
     @cached_property
+    def surfaces_to_pause(self) -> list[Surface]:
+        return scope.surfaces_to_pause(self.reach, self.surfaces)
+
+    @cached_property
     def surfaces(self) -> list[Surface]:
         found = {account.surface_id: account.surface for account in self.accounts}
         return sorted(found.values(), key=lambda surface: surface.name.lower())

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account
+from surfaces.accounts.models.surface import Surface
 from surfaces.operators.scope import Scope
 from surfaces.operators.scope_queries import accounts_of, agents_within, sees_agent
 from surfaces.pauses.models import Pause, PauseScope
 
-ALL = _lazy(
-    "Your view is limited, so you may pause what is within it, not everything. Ask a moderator."
-)
+ALL = _lazy("Your access is limited. An operator without limits can pause everything.")
 PARTLY = _lazy("Part of %(subject)s is outside your limits. Pause single accounts of it instead.")
 
 
@@ -38,6 +37,15 @@ def refusal(reach: Scope, scope: str, subject: str) -> str:
         else accounts_of([subject]) if scope == PauseScope.AGENT else reach.accounts
     )  # fmt: skip
     return "" if reached <= reach.accounts else PARTLY % {"subject": subject}
+
+
+def surfaces_to_pause(reach: Scope, surfaces: Iterable[Surface]) -> list[Surface]:
+    """Those of `surfaces` with no account out of reach. One query where agents are limited."""
+    if reach.accounts is None or reach.agents is None:
+        return list(surfaces)
+    outside = Account.objects.exclude(pk__in=sorted(reach.accounts)).values_list("surface_id")
+    partly = {surface for (surface,) in outside.distinct().order_by()}
+    return [surface for surface in surfaces if surface.pk not in partly]
 
 
 def pauses_within(

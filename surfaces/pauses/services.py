@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account
 from surfaces.accounts.models.surface import Surface
-from surfaces.audit.models import AuditEvent, AuditSubject
+from surfaces.audit.models import AuditEvent, AuditSubject, subject_of
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.pauses.models import Pause, PauseScope
 from surfaces.text.reasons import StoredReason
@@ -44,8 +44,10 @@ def _record(
     action: str, scope: PauseScope, subject: str, *, by: str, why: str | StoredReason = ""
 ) -> None:
     about = AuditSubject(f"{scope}:{subject}")
-    if scope == PauseScope.ACCOUNT:
-        about = about._replace(account=Account.objects.get(name=subject).pk)
+    if scope == PauseScope.SURFACE:
+        about = subject_of(Surface.objects.get(slug=subject))
+    elif scope == PauseScope.ACCOUNT:
+        about = subject_of(Account.objects.get(name=subject))
     elif scope == PauseScope.AGENT:
         about = about._replace(agent=subject)
     AuditEvent.objects.record(action, actor=by, subject=about, why=why)
@@ -53,6 +55,11 @@ def _record(
 
 def live() -> list[Pause]:
     return list(Pause.objects.live())
+
+
+def reasons_of_surface(surface: Surface) -> list[Pause]:
+    """All pauses that apply to every account of `surface`."""
+    return list(Pause.objects.over(surface=surface.slug, account="", agent=""))
 
 
 def reasons(account: Account, agent: str = "") -> list[Pause]:

@@ -36,8 +36,11 @@ def surfaces(request: OperatorRequest) -> HttpResponse:
 @require_safe
 def surface(request: OperatorRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(_surfaces(request), slug=slug)
+    reasons = pause_services.reasons_of_surface(found)
     shown = {
         "surface": found,
+        "reasons": reasons,
+        "own_pause": any(pause.scope == "surface" for pause in reasons),
         "accounts": _with_news([found])[0][1],
         "lines": AuditEvent.objects.about(found)[:LINES],
         "ledger_name": name_of(found),

@@ -188,3 +188,23 @@ def test_pausing_an_account_from_its_page_is_seen_there(desk: Client):
     page = html(desk, "account", account.pk)
     assert "“rest”" in page
     assert "Resume sending" in page
+
+
+def test_pausing_a_surface_from_its_page_is_seen_there(desk: Client):
+    surface = make_account().surface
+    url = reverse("surfaces:surface", args=[surface.slug])
+    assert "Pause…" in html(desk, "surface", surface.slug)
+    what = {"what": f"surface:{surface.slug}", "why": "rest", "next": url}
+    desk.post(reverse("surfaces:pause"), what)
+    page = html(desk, "surface", surface.slug)
+    assert "“rest”" in page
+    assert "Resume sending" in page
+    assert "Pause…" not in page
+
+
+def test_everything_paused_is_seen_on_a_surface(desk: Client):
+    surface = make_account().surface
+    desk.post(reverse("surfaces:pause"), {"what": "all:", "why": "storm"})
+    page = html(desk, "surface", surface.slug)
+    assert "“storm”" in page
+    assert "Pause…" in page
