@@ -84,10 +84,11 @@ def decided(row: Message, me: str, now: datetime) -> str:
     decision = SpamDecision.objects.filter(message=row).first()
     if decision is None or row.spam_status == SpamStatus.SUSPECT:
         return ""
-    said = "spam" if decision.is_spam else "clean"
     who = _("You") if decision.by == me else decision.by.partition(":")[2] or decision.by
-    named = {"who": who, "said": said, "span": span(now - decision.at)}
-    return _("%(who)s marked this as %(said)s %(span)s ago.") % named
+    named = {"who": who, "span": span(now - decision.at)}
+    if decision.is_spam:
+        return _("%(who)s marked this as spam %(span)s ago.") % named
+    return _("%(who)s marked this as clean %(span)s ago.") % named
 
 
 def _opened(row: Message, me: str, now: datetime) -> str:
@@ -106,7 +107,7 @@ def clean(row: Message, given: ActionInput) -> str:
 
 def _unmark(row: Message, given: ActionInput) -> str:
     feedback.unmark(row, by=given.by, now=given.now)
-    return "Undone. The filter’s own word stands again."
+    return _("Undone. The spam filter's verdict applies again.")
 
 
 def fresh_tries(row: Message, given: ActionInput) -> str:
@@ -117,13 +118,13 @@ def fresh_tries(row: Message, given: ActionInput) -> str:
 
 def _no_tries(row: Message, given: ActionInput) -> str:
     undo.undo_retry_message(row, by=given.by, now=given.now)
-    return "Undone. The comment is given up again."
+    return _("Undone. The comment has failed again: it is not replied to.")
 
 
 SPAM = Action(name="spam", label=_lazy("Spam"), key="s", css="danger", verb=spam, undo=_unmark)
 CLEAN = Action(name="clean", label=_lazy("Clean"), key="c", css="primary", verb=clean,
             undo=_unmark)  # fmt: skip
-TRY = Action(name="try_again", label=_lazy("Retry"), key="a", css="primary",
+TRY = Action(name="try_again", label=_lazy("Retry"), key="t", css="primary",
           verb=fresh_tries, undo=_no_tries)  # fmt: skip
 
 SHARED: dict[str, Any] = {"load": load, "get": get, "lock": lock, "context": context,

@@ -28,7 +28,7 @@ class DecisionOutcome:
     is_done: bool = True
     is_late: bool = False  # somebody else decided before
     act: str = ""
-    is_undoable: bool = False
+    undo_window: timedelta = timedelta()  # zero if it cannot be undone
     title: str = ""
 
 
@@ -44,7 +44,7 @@ class ItemRef:
         name, _, item_id = key.rpartition("-")
         kind, number = kinds.called(name), parse_id(item_id)
         if kind is None or number is None:
-            raise BadInput(_lazy("%(key)s names nothing on the desk."), key=repr(key[:40]))
+            raise BadInput(_lazy("There is no such item on the desk."))
         return cls(kind, number)
 
     @property
@@ -78,7 +78,7 @@ def decide(named: ItemRef, row: Any, act: Action, given: ActionInput) -> Decisio
         return _refused(named, error)
     viewers.close_item(named.kind.name, named.item_id)
     return DecisionOutcome(
-        key=named.key, words=words, act=act.name, is_undoable=act.undo is not None,
+        key=named.key, words=words, act=act.name, undo_window=act.undo_window(given),
         title=named.kind.title(row),
     )  # fmt: skip
 
@@ -140,12 +140,15 @@ def decide_many(
 def _one_of_many(key: str, act_name: str, given: ActionInput, allows: Any) -> DecisionOutcome:
     try:
         named = ItemRef.of(key)
-        act = named.kind.act(act_name)
     except RuleBroken as error:
         return DecisionOutcome(key="none-0", words=str(error), is_done=False)
     row = named.kind.get(named.item_id)
     if row is None or not allows(row):
         return _refused(named, _("It no longer exists, or you have no access to it."))
+    try:
+        act = named.kind.act(act_name)
+    except RuleBroken as error:
+        return replace(_refused(named, error), title=named.kind.title(row))
     if not act.in_bulk:
         return _refused(named, _("This action cannot be applied to several items at once."))
     posted = {**given.posted, "stamp": given.posted.get(f"stamp-{key}", "")}
@@ -158,12 +161,19 @@ def snooze(named: ItemRef, how_long: str, *, by: str, now: datetime) -> Decision
     rows = DeskItem.objects.of(named.kind.name, named.item_id).in_sight(now)
     row = rows.first()
     if row is None or not rows.update(later_until=now + length, later_by=by):
-        return replace(_refused(named, _("This item no longer needs a decision.")), is_late=True)
+        return replace(_refused(named, _no_snooze(named)), is_late=True)
     until = (now + length).isoformat()
     AuditEvent.objects.record("desk.put_off", actor=by, subject=row, until=until)
     viewers.close_item(named.kind.name, named.item_id)
     words = _("Snoozed for %(hours)s h.") % {"hours": length // timedelta(hours=1)}
-    return DecisionOutcome(key=named.key, words=words, act="later", is_undoable=True)
+    return DecisionOutcome(key=named.key, words=words, act="later", undo_window=length)
+
+
+def _no_snooze(named: ItemRef) -> object:
+    row = DeskItem.objects.of(named.kind.name, named.item_id).first()
+    if row is None or row.later_until is None:
+        return _("This item no longer needs a decision.")
+    return NotAllowed(_lazy("Already snoozed until %(until)s."), until=row.later_until)
 
 
 @transaction.atomic

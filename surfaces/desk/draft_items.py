@@ -135,13 +135,16 @@ def edit(row: Draft, given: ActionInput) -> str:
         raise StaleState(presenters.EDITED_MEANWHILE)
     typed = {name: given.posted.get(name, "") for name in ("text", "title", "community")}
     draft_services.edit(row, **presenters.checked(row, typed), by=given.by, now=given.now)
-    return _("Saved. The draft must be approved again.")
+    return _("Saved. The draft waits for approval.")
 
 
 def reject(row: Draft, given: ActionInput) -> str:
     why = given.typed("why") or given.typed("reason")
+    is_rejection = draft_services.is_rejection(row, given.by)
     draft_services.take_back(row, why=why, by=given.by, now=given.now)
-    return _("Rejected %(what)s. It will not be sent.") % {"what": _named(row)}
+    if is_rejection:
+        return _("Rejected %(what)s. It will not be sent.") % {"what": _named(row)}
+    return _("Withdrew %(what)s. It will not be sent.") % {"what": _named(row)}
 
 
 def send_back(row: Draft, given: ActionInput) -> str:
@@ -196,7 +199,7 @@ def _words_back(row: Draft, given: ActionInput) -> str:
 
 
 APPROVE = Action(name="approve", label=_lazy("Approve"), key="a", css="primary",
-              verb=approve, undo=_taken_back)  # fmt: skip
+              verb=approve, undo=_taken_back, is_sent_after=True)  # fmt: skip
 EDIT = Action(name="edit", label=_lazy("Edit"), key="e", verb=edit, undo=_words_back,
            in_bulk=False, by_stamp=False)  # fmt: skip
 REJECT = Action(name="reject", label=_lazy("Reject"), key="r", css="danger", verb=reject,
@@ -204,12 +207,12 @@ REJECT = Action(name="reject", label=_lazy("Reject"), key="r", css="danger", ver
 SEND_BACK = Action(name="send_back", label=_lazy("Send back"), key="b", verb=send_back,
                 undo=_taken_back, in_bulk=False)  # fmt: skip
 SPAM = Action(name="spam", label=_lazy("Spam"), key="s", verb=spam, undo=_no_spam)
-RETRY = Action(name="retry", label=_lazy("Retry"), key="a", css="primary", verb=retry,
-            undo=_taken_back)  # fmt: skip
+RETRY = Action(name="retry", label=_lazy("Retry"), key="t", css="primary", verb=retry,
+            undo=_taken_back, is_sent_after=True)  # fmt: skip
 THERE = Action(name="settle_there", label=_lazy("Mark as sent"), key="", verb=settle_there,
             in_bulk=False)  # fmt: skip
 ABSENT = Action(name="settle_absent", label=_lazy("Resend"), key="",
-             verb=settle_absent, undo=_taken_back, in_bulk=False)  # fmt: skip
+             verb=settle_absent, undo=_taken_back, in_bulk=False, is_sent_after=True)  # fmt: skip
 
 REVIEW = (APPROVE, REJECT, EDIT, SEND_BACK, SPAM)
 SHARED: dict[str, Any] = {

@@ -16,6 +16,9 @@ from surfaces.threads.timeline import TimelineEvent
 StrOrPromise = str | Promise
 
 
+IMPOSSIBLE = _lazy("“%(act)s” is not possible for this item (%(label)s). Possible: %(possible)s.")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActionInput:
     by: str
@@ -27,6 +30,7 @@ class ActionInput:
         return self.posted.get(name, "").strip()
 
 
+UNDO_WINDOW = timedelta(minutes=10)  # of what sends nothing; drafts.undo refuses later ones
 Verb = Callable[[Any, ActionInput], str]  # performs it and returns what was done
 
 
@@ -39,7 +43,14 @@ class Action:
     css: str = ""
     undo: Verb | None = None
     in_bulk: bool = True  # possible without looking at the item alone
+    is_sent_after: bool = False  # the text is sent when the undo window ends
     by_stamp: bool = True  # refused when the item changed since it was shown
+
+    def undo_window(self, given: ActionInput) -> timedelta:
+        """How long it can be undone; zero if it cannot."""
+        if self.undo is None:
+            return timedelta()
+        return given.delay if self.is_sent_after else UNDO_WINDOW
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,9 +93,16 @@ class DeskKind:
     def act(self, name: str) -> Action:
         found = next((act for act in self.acts if act.name == name), None)
         if found is None:
-            words = _lazy("%(short)s: %(name)s is not one of its acts.")
-            raise BadInput(words, short=self.short, name=repr(name[:40]))
+            raise BadInput(IMPOSSIBLE, label=self.label, act=_label(name), possible=self._bulk())
         return found
+
+    def _bulk(self) -> list[str]:
+        return [str(act.label) for act in self.acts if act.in_bulk]
+
+
+def _label(name: str) -> str:
+    labels = {act.name: act.label for kind in kinds().values() for act in kind.acts}
+    return str(labels.get(name, name[:40]))
 
 
 def kinds() -> dict[str, DeskKind]:

@@ -13,9 +13,7 @@ from surfaces.operators.models.operator import Operator
 from surfaces.text.spans import span
 
 SLACK = timedelta(minutes=10)  # between our clock and the service's
-EDITED_MEANWHILE = _lazy(
-    "Another operator changed this text while you were editing. Your text is kept below."
-)
+EDITED_MEANWHILE = _lazy("The text changed after you opened this page. Your text is kept below.")
 CANDIDATES = 20  # messages offered to settle a draft as sent
 
 
@@ -34,7 +32,8 @@ def decided_before(draft: Draft, me: str, now: datetime) -> str:
         return ""
     state = draft.get_state_display()
     if draft.decided_by == me:
-        return _("You decided this already: it is %(state)s.") % {"state": state}
+        values = {"ago": span(now - draft.decided_at), "state": state}
+        return _("You decided this %(ago)s ago: it is %(state)s.") % values
     kind, _colon, name = draft.decided_by.partition(":")
     if kind == "operator":
         operator = Operator.objects.filter(username=name).first()

@@ -21,7 +21,12 @@ from surfaces.messages import reply_state
 from surfaces.messages.models import OPEN, Message, ReplyStatus
 
 LATEST = timedelta(minutes=10)  # later the comment may have been considered again
-GONE = {DraftState.SENDING: _lazy("is leaving at this moment"), DraftState.SENT: _lazy("was sent")}
+STARTED = _lazy("Too late to undo: sending has started.")
+TOO_LATE = {
+    DraftState.SENDING: STARTED,
+    DraftState.UNKNOWN: STARTED,
+    DraftState.SENT: _lazy("Too late to undo: it was sent."),
+}
 UNDECIDED = {"decided_by": "", "decided_at": None, "judged": "", "approved_digest": ""}
 
 
@@ -32,8 +37,8 @@ def undo_decision(draft: Draft, *, by: str, now: datetime) -> None:
     take = TAKES.get(line.action) if line else None
     if line is None or take is None:
         raise NotAllowed(_lazy("There is no decision on this draft that could be taken back."))
-    if row.state in GONE:
-        raise StaleState(_lazy("Too late: this draft %(gone)s."), gone=GONE[DraftState(row.state)])
+    if row.state in TOO_LATE:
+        raise StaleState(TOO_LATE[DraftState(row.state)])
     if row.state == DraftState.WITHDRAWN and now - line.at > LATEST:
         raise StaleState(
             _lazy("Too late: this was decided over 10 min ago. Write a new answer instead.")

@@ -56,7 +56,7 @@ def approve(request: OperatorRequest, pk: int) -> HttpResponse:
     delay = instance.current().time_to_undo
     return _act(request, pk, lambda row, by, now: draft_services.approve(
         row, digest=digest, seen=seen, by=by, now=now, delay=delay), _("Approved."),
-        undo="draft:approve")  # fmt: skip
+        undo="draft:approve" if delay else "")  # fmt: skip
 
 
 @require_POST
@@ -69,7 +69,10 @@ def edit(request: OperatorRequest, pk: int) -> HttpResponse:
             raise StaleState(presenters.EDITED_MEANWHILE)
         draft_services.edit(row, **presenters.checked(row, typed), by=by, now=now)
 
-    return _act(request, pk, change, _("Saved. The draft must be approved again."), typed)
+    was_approved = Draft.objects.filter(pk=pk, state=DraftState.APPROVED).exists()
+    again = _("Saved. The draft must be approved again.")
+    done = again if was_approved else _("Saved. The draft waits for approval.")
+    return _act(request, pk, change, done, typed)
 
 
 @require_POST
@@ -96,7 +99,7 @@ def retry(request: OperatorRequest, pk: int) -> HttpResponse:
     delay = instance.current().time_to_undo
     return _act(request, pk, lambda row, by, now: draft_retry.retry_draft(
         row, by=by, now=now, delay=delay), _("Retried, with up to 10 more attempts."),
-        undo="failed:retry")  # fmt: skip
+        undo="failed:retry" if delay else "")  # fmt: skip
 
 
 @require_POST
@@ -113,7 +116,7 @@ def settle_absent(request: OperatorRequest, pk: int) -> HttpResponse:
     delay = instance.current().time_to_undo
     return _act(request, pk, lambda row, by, now: settle.settle_as_not_sent(
         row, by=by, now=now, delay=delay), _("Marked as not delivered."),
-        undo="unknown:settle_absent")  # fmt: skip
+        undo="unknown:settle_absent" if delay else "")  # fmt: skip
 
 
 @require_POST

@@ -18,7 +18,7 @@ TEXTS = {
     "draft.absent": _("An operator checked: it is not on the surface."),
     "draft.answered_by_other": _("Another draft already replies to this comment. Open that draft."),
     "draft.approval_undone": _("The approval was undone."),
-    "draft.edited": _("The draft was edited. Approve it again."),
+    "draft.edited": _("The draft was edited. It waits for approval."),
     "draft.expired": _("The draft expired before an operator decided."),
     "draft.moved": _("Draft %(pk)s is no longer %(state)s."),
     "draft.no_such_kind": _("A draft is a reply, a comment or a post; %(what)s is none of them."),

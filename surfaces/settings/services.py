@@ -32,7 +32,7 @@ class ChangedMeanwhile(StaleState):
     def __init__(
         self,
         fields: Iterable[str],
-        message: object = _("Somebody changed this since you opened it: %(fields)s. Look again."),
+        message: object = _("Changed after you opened this page: %(fields)s. Look again."),
     ) -> None:
         self.fields = tuple(fields)
         super().__init__(message, fields=", ".join(name.replace("_", " ") for name in self.fields))

@@ -146,5 +146,5 @@ def test_a_draft_written_over_in_another_tab_keeps_what_was_typed(page_of_mira, 
     page.get_by_label("Text").fill("Mine, typed for long.")
     Draft.objects.filter(pk=waiting.pk).update(text="Theirs.")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("Another operator changed this text")
+    expect(page.get_by_role("alert")).to_contain_text("The text changed after you opened this page")
     expect(page.get_by_label("Text")).to_have_value("Mine, typed for long.")

@@ -112,11 +112,13 @@ def bulk(request: OperatorRequest) -> HttpResponse:
         toasts.show_error(request, error)
         return redirect(f"{reverse('surfaces:desk')}?{_query(request)}")
     summed = decisions.summed(outcomes)
-    undone = " ".join(f"{each.key}:{each.act}" for each in summed["done"] if each.is_undoable)
+    undoable = [each for each in summed["done"] if each.undo_window]
+    undone = " ".join(f"{each.key}:{each.act}" for each in undoable)
+    seconds = str(min((_seconds(each) for each in undoable), default=0))
     counts = {"summed": len(summed["done"]), "outcomes": len(outcomes)}
     words = _("%(summed)s of %(outcomes)s done.") % counts
     toasts.show_toast(request, words, undo=reverse("surfaces:desk_undo") if undone else "",
-               what=undone, queue=_query(request))  # fmt: skip
+               what=undone, queue=_query(request), seconds=seconds)  # fmt: skip
     shown = {"summed": summed, "outcomes": outcomes, "query": _query(request)}
     page = "_outcomes" if request.htmx else "outcomes"
     return render(request, f"surfaces/desk/{page}.html", shown | {"oob": bool(request.htmx)})
@@ -186,9 +188,11 @@ def _after(
         status = 409 if outcome.is_late else 422
         trouble = {"words": outcome.words, "is_late": outcome.is_late}
         return _shown(request, named, row, trouble, typed=request.POST, status=status)
-    undo_at = reverse("surfaces:desk_undo") if outcome.is_undoable else ""
-    what = f"{named.key}:{outcome.act}"
-    toasts.show_toast(request, outcome.words, undo=undo_at, what=what, queue=_query(request))
+    toasts.show_toast(
+        request, outcome.words, undo=reverse("surfaces:desk_undo") if outcome.undo_window else "",
+        what=f"{named.key}:{outcome.act}", queue=_query(request),
+        seconds=str(_seconds(outcome)),
+    )  # fmt: skip
     if DeskItem.objects.of(named.kind.name, named.item_id).in_sight(timezone.now()).exists():
         return _next(request, named.key, "")  # edited: the same one again
     if "X-Next-Shown" in request.headers:
@@ -232,7 +236,7 @@ def _shown(
         # A whole page asks for it afterwards: it has a frame to ask about already.
         "steps": kind.steps(row) if request.htmx else None,
         "named": named, "kind": kind, "here": here, "now": now,
-        "title": kind.title(row), "decided": "" if here else kind.decided(row, "", now),
+        "title": kind.title(row), "decided": "" if here else kind.decided(row, request.user.actor, now),
         "readers": viewers.open_item(kind.name, named.item_id, request.user, now=now)
         if is_seen else None,
         "stamp": getattr(row, "stamp", ""),
@@ -245,6 +249,10 @@ def _shown(
     if request.htmx and request.method == "POST":
         response["HX-Replace-Url"] = _address(kind.name, named.item_id, shown["query"])
     return response
+
+
+def _seconds(outcome: DecisionOutcome) -> int:
+    return int(outcome.undo_window.total_seconds())
 
 
 def _address(kind: str, pk: int | str, query: str) -> str:

@@ -61,3 +61,14 @@ def test_one_act_on_everything_selected_is_within_reach_only(client):
     other.refresh_from_db()
     assert other.spam_status == "suspect"
     assert DeskItem.objects.get(item_id=other.pk).later_until is None
+
+
+def test_an_act_that_an_item_does_not_have_names_the_item_and_what_is_possible(desk):
+    draft = make_draft()
+    keys = [f"draft-{draft.pk}", "nonsense"]
+    page = desk.post("/desk/bulk", {"x": keys, "act": "clean"}, **HTMX).content.decode()
+    said = " ".join(page.split())
+    assert f"@{draft.target.author}" in said
+    assert "“Clean” is not possible for this item (Draft to review)." in said
+    assert "Possible: Approve, Reject, Spam." in said
+    assert "There is no such item on the desk." in said

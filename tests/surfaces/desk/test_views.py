@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from html import unescape
 from threading import Barrier, Thread
 
 import pytest
@@ -224,3 +225,69 @@ def test_strangers_words_are_shown_as_words(desk):
         page = desk.get(path).content.decode()
         assert "<script>alert" not in page
         assert "<b>x" not in page
+
+
+def words(response) -> str:
+    return " ".join(unescape(response.content.decode()).split())
+
+
+def test_a_second_snooze_says_until_when_it_is_snoozed_and_how_it_comes_back(desk):
+    pk = one_of_each()["suspect"]
+    at = reverse("surfaces:desk_later", args=["suspect", pk])
+    desk.post(at, {"for": "4h"})
+    second = desk.post(at, {"for": "4h"})
+    assert second.status_code == 409
+    assert "Already snoozed until" in words(second)
+    assert "Snooze 4 h" not in words(second)
+    assert f'value="suspect-{pk}:later"' in words(second)
+    desk.post("/desk/undo", {"what": f"suspect-{pk}:later"})
+    assert DeskItem.objects.get(item_id=pk).later_until is None
+
+
+def test_who_decides_twice_is_not_told_of_somebody_else(desk):
+    draft = make_draft()
+    for _ in range(2):
+        answer = do(desk, "draft", draft.pk, "approve", digest=draft.digest())
+    assert "Already decided." in words(answer)
+    assert "You decided this" in words(answer)
+    assert "You decided this" in words(desk.get(f"/desk/draft/{draft.pk}/"))
+
+
+def test_without_an_undo_window_an_approval_offers_no_undo(desk):
+    InstanceSettings.objects.update_or_create(pk=1, defaults={"undo_seconds": 0})
+    draft = make_draft()
+    page = do(desk, "draft", draft.pk, "approve", digest=draft.digest(), extra=HTMX)
+    assert "Approved the reply" in words(page)
+    assert 'data-key="u"' not in words(page)
+
+
+def test_a_failed_reply_is_withdrawn_without_a_reason_and_retried_with_t(desk):
+    pk = one_of_each()["failed"]
+    page = words(desk.get(f"/desk/failed/{pk}/"))
+    assert 'data-key="t"' in page
+    assert 'data-key="w" data-rejects>' in page
+    assert "a reason is required" not in page
+    assert "Withdrew the reply" in words(do(desk, "failed", pk, "reject", extra=HTMX))
+
+
+def test_undoing_a_verdict_names_the_one_that_applies(desk):
+    pk = one_of_each()["suspect"]
+    do(desk, "suspect", pk, "clean")
+    page = desk.post("/desk/undo", {"what": f"suspect-{pk}:clean"}, follow=True)
+    assert "The spam filter's verdict applies again." in words(page)
+
+
+def test_a_waiting_draft_says_why_it_waits(desk):
+    page = words(desk.get(f"/desk/draft/{make_draft(state='waiting').pk}/"))
+    assert "Why it waits" in page
+    assert "An operator must approve it first." in page
+
+
+def test_a_viewer_is_not_told_that_a_decision_is_possible(client):
+    pk = one_of_each()["suspect"]
+    mira, vera = make_operator(username="mira"), make_operator(username="vera", role="viewer")
+    for who in (mira, vera):
+        client.force_login(who)
+        page = words(client.get(f"/desk/suspect/{pk}/"))
+    assert "mira opened this first." in page
+    assert "you can still decide" not in page

@@ -46,16 +46,17 @@ def test_nothing_is_due_before_the_time_to_undo_is_over():
     assert Draft.objects.due(NOON + TEN).get() == draft
 
 
-@pytest.mark.parametrize("state", ["sending", "sent"])
+@pytest.mark.parametrize("state", ["sending", "sent", "unknown"])
 def test_what_has_left_cannot_be_taken_back(state):
     draft = make_draft()
     draft_services.approve(draft, digest=draft.digest(), by=MIRA, now=NOON, delay=TEN)
     said = make_message(direction="outgoing") if state == "sent" else None
-    facts = (
-        {"lease_until": NOON + TEN} if state == "sending" else {"message": said, "sent_at": NOON}
-    )
+    facts = {
+        "sending": {"lease_until": NOON + TEN}, "sent": {"message": said, "sent_at": NOON},
+        "unknown": {"asked_at": NOON},
+    }[state]  # fmt: skip
     Draft.objects.filter(pk=draft.pk).update(state=state, **facts)
-    with pytest.raises(StaleState, match="Too late"):
+    with pytest.raises(StaleState, match="Too late to undo"):
         undo(draft)
 
 

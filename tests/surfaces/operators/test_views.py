@@ -86,7 +86,7 @@ def test_a_change_is_saved_offered_back_and_set_back(admin: Client):
     assert nova.role == "moderator"
     answer = admin.post(here, {"role": "admin", "seen": "role=000000000000"})
     assert answer.status_code == 422
-    assert "Somebody changed this since you opened it" in answer.content.decode()
+    assert "Changed after you opened this page" in answer.content.decode()
 
 
 @pytest.mark.parametrize("act", ["deactivate", "sign_out_operator", "reset_password"])

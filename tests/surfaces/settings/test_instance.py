@@ -97,9 +97,7 @@ def test_a_second_change_meanwhile_is_told_what_was_changed_and_by_whom():
     change(current(), {"undo_seconds": 20}, by=JON, now=NOON)
     with pytest.raises(ChangedMeanwhile) as refused:
         change(current(), {"undo_seconds": 30}, by=MIRA, now=NOON, seen=seen)
-    assert str(refused.value) == (
-        "Somebody changed this since you opened it: undo seconds. Look again."
-    )
+    assert str(refused.value) == ("Changed after you opened this page: undo seconds. Look again.")
     assert refused.value.fields == ("undo_seconds",)
     assert current().undo_seconds == 20
 
