@@ -236,7 +236,8 @@ def _shown(
         # A whole page asks for it afterwards: it has a frame to ask about already.
         "steps": kind.steps(row) if request.htmx else None,
         "named": named, "kind": kind, "here": here, "now": now,
-        "title": kind.title(row), "decided": "" if here else kind.decided(row, request.user.actor, now),
+        "title": kind.title(row),
+        "decided": "" if here else kind.decided(row, request.user.actor, now),
         "readers": viewers.open_item(kind.name, named.item_id, request.user, now=now)
         if is_seen else None,
         "stamp": getattr(row, "stamp", ""),
