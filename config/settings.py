@@ -60,13 +60,14 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "surfaces.operators.middleware.SignInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "surfaces.operators.middleware.require_password_change",
     "surfaces.operators.middleware.activate_time_zone",
     "surfaces.operators.middleware.activate_language",
+    "surfaces.web.middleware.explain_wrong_method",
     "surfaces.web.middleware.refuse_unreadable",
 ]
 

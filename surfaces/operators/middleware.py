@@ -1,14 +1,18 @@
-"""Activate the time zone and language of the operator."""
+"""Ask who somebody is, and activate the time zone and language of the operator."""
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -16,6 +20,25 @@ from surfaces.settings import instance
 
 Respond = Callable[[HttpRequest], HttpResponse]
 STAYS_OPEN = {"surfaces:password", "surfaces:sign_out", "surfaces:sign_in", "surfaces:healthz"}
+
+
+class SignInRequired(LoginRequiredMiddleware):
+    """What was posted without a session is lost: the sign-in page says so and leads back."""
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> Any:
+        if request.method in {"GET", "HEAD"}:
+            return super().handle_no_permission(request, view_func)
+        query = urlencode({"next": _page_before(request), "lost": "1"})
+        return redirect(f"{reverse('surfaces:sign_in')}?{query}")
+
+
+def _page_before(request: HttpRequest) -> str:
+    """The page of ours that a form was sent from."""
+    page, here = request.headers.get("Referer", ""), {request.get_host()}
+    if not url_has_allowed_host_and_scheme(page, here, require_https=request.is_secure()):
+        return "/"
+    parts = urlsplit(page)
+    return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
 
 
 def require_password_change(respond: Respond) -> Respond:

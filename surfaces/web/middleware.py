@@ -4,7 +4,8 @@ from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
@@ -19,6 +20,31 @@ def drop_unreadable_cookies(respond: Respond) -> Respond:
         return respond(request)
 
     return middleware
+
+
+def explain_wrong_method(respond: Respond) -> Respond:
+    """Say what an address accepts, where Django answers 405 without a word."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = respond(request)
+        if response.status_code == 405 and not response.content:
+            return _wrong_method(request, response["Allow"])
+        return response
+
+    return middleware
+
+
+def _wrong_method(request: HttpRequest, allowed: str) -> HttpResponse:
+    headers = {"Allow": allowed}
+    if request.path.startswith("/api/"):
+        error = _("The method %(method)s is not allowed here.") % {"method": request.method}
+        return JsonResponse({"error": error}, status=405, headers=headers)
+    words = _("This address accepts no form. Go back to the previous page.")
+    if request.method in {"GET", "HEAD"}:
+        words = _("This address only accepts form submissions. Go back to the previous page.")
+    shown = {"title": _("Method not allowed"), "words": words, "status": 405}
+    page = render_to_string("surfaces/web/error.html", shown)
+    return HttpResponse(page, status=405, headers=headers)
 
 
 def refuse_unreadable(respond: Respond) -> Respond:

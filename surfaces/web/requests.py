@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OperatorRequest(HttpRequest):
-    """For annotations only; `LoginRequiredMiddleware` and `HtmxMiddleware` make it true."""
+    """For annotations only; `SignInRequired` and `HtmxMiddleware` make it true."""
 
     user: Operator
     htmx: HtmxDetails

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -79,6 +80,7 @@ def _list(request: OperatorRequest, *, issued: api_keys.IssuedKey | None = None)
     return render(request, "surfaces/operators/api_keys.html", shown)
 
 
+@csrf_exempt
 @login_not_required
 @require_safe
 def me(request: HttpRequest) -> JsonResponse:

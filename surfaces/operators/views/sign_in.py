@@ -27,7 +27,8 @@ TOO_LATE = _lazy("The five minutes for the code are over. Sign in again.")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: OperatorRequest) -> HttpResponse:
     if request.htmx:  # a fragment was asked for by somebody whose session is over
-        then = urlencode({"next": request.htmx.current_url_abs_path or "/"})
+        asked = {"next": request.htmx.current_url_abs_path or "/"}
+        then = urlencode(asked | ({"lost": "1"} if "lost" in request.GET else {}))
         return HttpResponseClientRedirect(f"{request.path}?{then}")
     if request.user.is_authenticated:
         return redirect(_wanted(request))

@@ -253,3 +253,9 @@ def test_the_queries_of_the_list_do_not_grow_with_its_rows(admin: Client):
         make_key(surfaces=[make_account().surface])
     assert asked() == few
     assert few <= 12
+
+
+def test_a_wrong_method_is_refused_in_json():
+    answer = Client(enforce_csrf_checks=True).post("/api/me")
+    assert answer.status_code == 405
+    assert answer.json() == {"error": "The method POST is not allowed here."}

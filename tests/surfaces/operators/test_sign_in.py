@@ -257,3 +257,18 @@ def test_once_people_took_over_nobody_gets_a_password():
     Operator.objects.update(has_first_password=True)
     make_operator()
     assert call_command("first_operator") == ""
+
+
+def test_what_is_posted_without_a_session_leads_back_to_the_page_it_came_from(client: Client):
+    page = "http://testserver/desk/draft/1/?kind=draft"
+    answer = client.post("/desk/draft/1/approve", headers={"Referer": page})
+    assert answer.url == "/sign-in?next=%2Fdesk%2Fdraft%2F1%2F%3Fkind%3Ddraft&lost=1"
+    assert "You were signed out, so nothing was saved" in client.get(answer.url).content.decode()
+    htmx = client.get(answer.url, headers={"HX-Request": "true", "HX-Current-URL": page})
+    assert htmx["HX-Redirect"].endswith("&lost=1")
+
+
+@pytest.mark.parametrize("page", ["", "https://evil.example/x", "javascript:alert(1)"])
+def test_what_is_posted_from_elsewhere_without_a_session_leads_home(client: Client, page: str):
+    answer = client.post("/drafts/1/approve", headers={"Referer": page})
+    assert answer.url == "/sign-in?next=%2F&lost=1"
