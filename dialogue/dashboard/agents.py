@@ -200,7 +200,7 @@ class AgentOverview:
         )
         note = _("resets at 00:00 %(timezone)s") % {"timezone": agent.timezone}
         replies = BudgetMeter(
-            label=_("Replies today"), used=Decimal(found.pop("replies")), unit=_("replies"),
+            label=_("Replies written today"), used=Decimal(found.pop("replies")), unit=_("replies"),
             most=Decimal(agent.settings.replies_per_day), until=end,
             note="" if agent.timezone == "UTC" else note,
         )  # fmt: skip

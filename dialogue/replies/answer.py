@@ -16,7 +16,7 @@ from dialogue import errors
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import Activation, ActivationState
 from dialogue.inbox.models import NotificationOutcome
-from dialogue.replies.decision import Reason
+from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict
 from dialogue.voice import briefs, generate
 from dialogue.voice.base import Reply
 from dialogue.voice.generate import LONGEST_ORIGIN
@@ -98,7 +98,10 @@ def _put_down(woken: Activation, read: str, written: Reply, voice: str, *, now: 
     )  # fmt: skip
     wrote = reason("activation.wrote_draft", pk=str(draft.pk))
     activation_services.finish(woken, ActivationState.DONE, wrote, now=now, draft=draft)
-    notification.note(draft=draft, look_at=None, verdict=Reason.DRAFTED.code, not_before=None)
+    waits = ReplyVerdict(ReplyAction.WAIT, Reason.DRAFTED)
+    notification.note(
+        draft=draft, look_at=None, verdict=waits.why.code, why=waits.reason, not_before=None
+    )
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from dialogue.models import Notification
 from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict
 from surfaces.models import AuditEvent
 from surfaces.operators.scope import UNRESTRICTED, Scope
-from surfaces.text.reasons import reason
+from surfaces.text.reasons import reason, render
 from surfaces.threads import timeline
 from tests.factories import NOON, make_draft, make_message, make_notification, make_presence
 
@@ -109,7 +109,7 @@ def test_the_life_of_a_draft_by_hand_is_without_the_tries_of_agents(tried_twice)
 def test_a_verdict_stands_in_the_life_with_its_reason(why, verdict, words):
     note = make_notification(verdict=verdict, why=why.reason, considered_at=NOON)
     told = {step.words: step.why for step in timeline.of_message(note.message)}
-    rest = str(why.reason).partition(": ")[2]
+    rest = render({**why.reason, "code": "decision.rest_until" if why.until else "decision.rest"})
     assert told[words] == rest[0].upper() + rest[1:]
 
 

@@ -107,7 +107,7 @@ def test_the_words_say_until_when():
     verdict = decide(replace(FREE, opens_at=LATER), ReplyLimits(), now=NOON)
     assert (
         str(verdict.reason)
-        == "Waiting: outside the active hours of the agent, until 21 Nov, 13:00 UTC."
+        == "Waiting until 21 Nov, 13:00 UTC: outside the active hours of the agent."
     )
 
 

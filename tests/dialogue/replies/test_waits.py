@@ -65,8 +65,14 @@ def test_outside_its_hours_it_waits_until_they_begin():
     comment = world.comment()
     world.round()
     assert of(comment).look_at == datetime(2026, 11, 21, 14, tzinfo=NOON.tzinfo)
-    assert str(of(comment).why).endswith("until 21 Nov, 14:00 UTC.")
+    assert str(of(comment).why).startswith("Waiting until 21 Nov, 14:00 UTC: ")
     assert world.round(timedelta(hours=2)).drafted == 1
+
+
+def test_when_its_reply_is_written_it_says_that_it_is_not_sent_yet(world):
+    comment = world.comment()
+    world.round()
+    assert str(of(comment).why) == "Waiting: its reply is written but not sent yet."
 
 
 def test_no_more_replies_a_day_than_the_limit_and_the_rest_tomorrow():
