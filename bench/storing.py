@@ -44,7 +44,7 @@ def main() -> tuple[str, float, str]:
 
     def rows() -> list[tuple]:
         ids = dict(zip(["p", *(c.remote_id for c in comments)],
-                       message_store._take_ids(COMMENTS + 1), strict=True))  # fmt: skip
+                       message_store.take_ids(COMMENTS + 1), strict=True))  # fmt: skip
         return [message_store._row(account, item, ids, None, NOON) for item in [post, *comments]]
 
     def copy(prepared: list[tuple]) -> None:
