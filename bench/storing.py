@@ -17,7 +17,7 @@ def main() -> tuple[str, float, str]:
     from surfaces.models import Message
     from tests.factories import make_account
 
-    account = make_account()
+    account, plain = make_account(), message_store.Classification()
     post = Item(
         remote_id="p", kind=ItemKind.POST, post_id="p", author="iris", is_ours=True, created_at=NOON
     )
@@ -44,8 +44,8 @@ def main() -> tuple[str, float, str]:
 
     def rows() -> list[tuple]:
         ids = dict(zip(["p", *(c.remote_id for c in comments)],
-                       message_store._take_ids(COMMENTS + 1), strict=True))  # fmt: skip
-        return [message_store._row(account, item, ids, None, NOON) for item in [post, *comments]]
+                       message_store.take_ids(COMMENTS + 1), strict=True))  # fmt: skip
+        return [message_store._row(account, item, ids, plain, NOON) for item in [post, *comments]]
 
     def copy(prepared: list[tuple]) -> None:
         with (

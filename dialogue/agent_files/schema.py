@@ -17,11 +17,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StrictBo
 
 from dialogue.agents.models.settings import OutputStyle
 from dialogue.agents.settings.values import KERNELS, MAX_KERNELS, column, is_list
+from dialogue.voice.endpoints import is_address
 from surfaces.accounts.connect import SLUG, is_loopback
 
 NO_MODEL = ("scripted", "none")  # providers without a language model
 CLOCK = r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?"
-HOST = r"(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:[1-9]\d{0,4})?"
 
 
 def check_text(
@@ -78,10 +78,13 @@ def column_type(name: str) -> Any:
 
 
 PROVIDER = check_text(40, r"[A-Za-z0-9][A-Za-z0-9_.-]*", "be a provider like anthropic or scripted")
-ADDRESS = check_text(
-    300, rf"https?://{HOST}([/?#]\S*)?", "be an address like https://host/v1, without a password"
-)
 VARIABLE = check_text(100, r"[A-Z_][A-Z0-9_]*", "be the name of a variable like ANTHROPIC_API_KEY")
+
+
+def check_address(url: str) -> str:
+    if len(url) > 300 or not is_address(url):
+        raise ValueError("must be an address like https://host/v1, without a password")
+    return url
 
 
 class ConfigSection(BaseModel, extra="forbid"):
@@ -91,7 +94,7 @@ class ConfigSection(BaseModel, extra="forbid"):
 class ModelSpec(ConfigSection):
     provider: Annotated[str, PROVIDER]
     model: Annotated[str, check_text(160)]
-    api_base: Annotated[str, ADDRESS] | None = None
+    api_base: Annotated[str, AfterValidator(check_address)] | None = None
     api_key_env: Annotated[str, VARIABLE] | None = None
     output_style: Annotated[str, one_of(*OutputStyle.values)] = "tool"
     streams: StrictBool = False
@@ -107,7 +110,7 @@ class ModelSpec(ConfigSection):
     @classmethod
     def check_key(cls, variable: str | None, info: pydantic.ValidationInfo) -> str | None:
         at = urlsplit(info.data.get("api_base") or "")
-        if variable and variable.lower() in settings.ENV.__dataclass_fields__:
+        if variable and variable.lower().removesuffix("_file") in settings.ENV.__dataclass_fields__:
             raise ValueError("names a variable of Colloquy itself")
         if variable and at.scheme == "http" and not is_loopback(at.hostname or ""):
             raise ValueError("names a key, which http would send unencrypted; use https")

@@ -119,11 +119,11 @@ def _check(brain: ModelEndpoint) -> None:
         brain.clean_fields(exclude={"agent", "rank", "base_url"})
     except ValidationError as error:
         raise BadInput("%(why)s", why=" ".join(error.messages)) from error
-    if brain.base_url and not _is_address(brain.base_url):
+    if brain.base_url and not is_address(brain.base_url):
         raise BadInput(_("Enter a URL like http://127.0.0.1:11434/v1, or leave it empty."))
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
     """A web address, private hosts included; no password in it, because it would be shown."""
     try:
         parts = urlsplit(url)

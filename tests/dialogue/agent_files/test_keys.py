@@ -64,7 +64,9 @@ def test_a_key_never_follows_to_another_address(tmp_path: Path, monkeypatch: Any
     assert the_key() == ""
 
 
-@pytest.mark.parametrize("variable", ["SECRET_KEY", "DATABASE_URL", "CREDENTIAL_KEYS"])
+@pytest.mark.parametrize(
+    "variable", ["SECRET_KEY", "SECRET_KEY_FILE", "DATABASE_URL", "CREDENTIAL_KEYS"]
+)
 def test_our_own_variables_are_no_keys(tmp_path: Path, variable: str):
     [sentence] = refused("import", put(tmp_path / "iris", MODEL.replace("IRIS_KEY", variable)))
     assert "names a variable of Colloquy itself" in sentence

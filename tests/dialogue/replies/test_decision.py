@@ -123,8 +123,7 @@ def test_every_verdict_has_its_reason_and_no_reply_breaks_a_limit(data):
     facts = {}
     moments = st.none() | st.integers(-90, 90).map(lambda m: NOON + timedelta(minutes=m))
     for field in fields(Situation):
-        kind = {"bool": bool, "int": int, "str": str}.get(str(field.type))
-        facts[field.name] = data.draw(SIMPLE[kind] if kind else moments)
+        facts[field.name] = data.draw(SIMPLE.get(field.type, moments))
     facts["spam_status"] = data.draw(st.sampled_from([None, "clean", "suspect", "spam"]))
     facts["reply_status"] = data.draw(st.sampled_from([None, "pending", "failed", "sent"]))
     facts["mode"] = data.draw(st.sampled_from(["auto", "review", "shadow", "off"]))

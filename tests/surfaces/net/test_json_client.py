@@ -29,7 +29,7 @@ def wire(
 @pytest.mark.parametrize(
     ("base_url", "headers"),
     [
-        ("http://127.0.0.1:99999/api", {}),
+        ("http://127.0.0.1:65537/api", {}),
         ("127.0.0.1/api", {}),
         ("http://127.0.0.1:9/api", {"Authorization": "Bearer a\nb"}),
     ],
