@@ -82,7 +82,6 @@ class BoundSetting:
 class SettingsForm(StyledForm, forms.Form):
     sections: tuple[Section, ...] = ()
     tall: frozenset[str] = frozenset()  # names of fields over the whole width
-    unshown: frozenset[str] = frozenset()  # names of values that no page shows
     conflicts: tuple[str, ...] = ()  # what somebody else changed meanwhile, too
     notice = ""
 

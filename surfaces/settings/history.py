@@ -47,8 +47,7 @@ class HistoryEntry:
 
     @property
     def values(self) -> list[ChangedValue]:
-        names = self.form.ordered(self.pairs)
-        return [self.value(name) for name in names if name not in self.form.unshown]
+        return [self.value(name) for name in self.form.ordered(self.pairs)]
 
     def value(self, name: str) -> ChangedValue:
         before, after = (self.form.display(name, value) for value in self.pairs[name])
@@ -70,7 +69,7 @@ class History:
         if events is None:  # one query
             events = events_of(form.row).order_by("-id")[:MAX_EVENTS]
         entries = (HistoryEntry(event, form) for event in events)
-        self.entries = [entry for entry in entries if entry.pairs.keys() - form.unshown]
+        self.entries = [entry for entry in entries if entry.pairs]
         self.shown = self.entries[:MAX_SHOWN]
 
     def last(self, *names: str) -> HistoryEntry | None:

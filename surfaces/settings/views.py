@@ -1,6 +1,5 @@
 """The index of settings, and the settings of this installation."""
 
-from django.conf import settings as conf
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -24,5 +23,4 @@ house_settings, undo_house = PAGE.views(lambda _request: current())
 @require_safe
 def settings(request: OperatorRequest) -> HttpResponse:
     links = [link for found in extensions() for link in found.settings_links]
-    shown = {"house": current(), "links": links, "has_style_guide": conf.STYLE_GUIDE}
-    return render(request, "surfaces/settings/index.html", shown)
+    return render(request, "surfaces/settings/index.html", {"house": current(), "links": links})

@@ -32,7 +32,6 @@ class OfAgentForm(SettingsForm):
 
     row: Agent
     tall = frozenset({KERNELS, "persona"})
-    unshown = frozenset({"topics", "communities", "keywords", "follows"})  # nothing reads them yet
 
     @cached_property
     def known_fields(self) -> dict[str, SettingField]:

@@ -57,16 +57,6 @@ def test_the_last_three_changes_each_say_whether_they_can_be_taken_back(admin: C
     assert page.count("Changed again since: Attempts per comment") == 2
 
 
-def test_values_that_no_page_shows_are_not_among_the_changes(admin: Client):
-    agent = make_agent(slug="gabriel")
-    change(agent, {"topics": ["tides"]}, by=JON, now=NOON)
-    assert "No changes yet." in words(admin, url("agent_settings", "gabriel"))
-    change(agent, {"tries": 4, "communities": ["reef"]}, by=JON, now=NOON)
-    page = words(admin, url("agent_settings", "gabriel"))
-    assert "Attempts per comment from 10 to 4" in page
-    assert "Communities" not in page
-
-
 def test_one_value_of_an_agent_goes_back_to_its_default(admin: Client):
     agent = make_agent(slug="gabriel")
     change(agent, {"tries": 4, "topics": ["tides"]}, by=JON, now=NOON)

@@ -182,11 +182,6 @@ def test_the_index_leads_to_every_page_of_settings(admin: Client):
     assert 'href="/agents/"' in page
 
 
-def test_the_index_leads_to_the_components_only_where_they_exist(admin: Client, settings):
-    settings.STYLE_GUIDE = False
-    assert f'href="{at("components")}"' not in admin.get(at("settings")).content.decode()
-
-
 def test_no_page_of_settings_asks_more_than_twelve_times(admin: Client):
     account = make_account()
     for number in range(20):
