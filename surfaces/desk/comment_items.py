@@ -15,6 +15,7 @@ from surfaces.drafts import retry, undo
 from surfaces.messages.models import Message, ReplyStatus, SpamStatus
 from surfaces.spam import feedback
 from surfaces.spam.models import SpamDecision
+from surfaces.text.reasons import label
 from surfaces.text.spans import span
 from surfaces.threads import context as thread_context
 from surfaces.threads import timeline
@@ -84,11 +85,10 @@ def decided(row: Message, me: str, now: datetime) -> str:
     decision = SpamDecision.objects.filter(message=row).first()
     if decision is None or row.spam_status == SpamStatus.SUSPECT:
         return ""
+    said = label("word", "spam" if decision.is_spam else "clean")
     who = _("You") if decision.by == me else decision.by.partition(":")[2] or decision.by
-    named = {"who": who, "span": span(now - decision.at)}
-    if decision.is_spam:
-        return _("%(who)s marked this as spam %(span)s ago.") % named
-    return _("%(who)s marked this as clean %(span)s ago.") % named
+    named = {"who": who, "said": said, "span": span(now - decision.at)}
+    return _("%(who)s marked this as %(said)s %(span)s ago.") % named
 
 
 def _opened(row: Message, me: str, now: datetime) -> str:
@@ -107,7 +107,7 @@ def clean(row: Message, given: ActionInput) -> str:
 
 def _unmark(row: Message, given: ActionInput) -> str:
     feedback.unmark(row, by=given.by, now=given.now)
-    return _("Undone. The spam filter's verdict applies again.")
+    return _("Undone. The spam filter’s verdict applies again.")
 
 
 def fresh_tries(row: Message, given: ActionInput) -> str:
@@ -118,7 +118,7 @@ def fresh_tries(row: Message, given: ActionInput) -> str:
 
 def _no_tries(row: Message, given: ActionInput) -> str:
     undo.undo_retry_message(row, by=given.by, now=given.now)
-    return _("Undone. The comment has failed again: it is not replied to.")
+    return _("Undone. The comment is listed as failed again.")
 
 
 SPAM = Action(name="spam", label=_lazy("Spam"), key="s", css="danger", verb=spam, undo=_unmark)

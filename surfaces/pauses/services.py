@@ -43,14 +43,19 @@ def resume(scope: str, subject: str = "", *, by: str, now: datetime) -> None:
 def _record(
     action: str, scope: PauseScope, subject: str, *, by: str, why: str | StoredReason = ""
 ) -> None:
-    about = AuditSubject(f"{scope}:{subject}")
+    named = {"name": subject} if subject else {}
+    AuditEvent.objects.record(action, actor=by, subject=_audited(scope, subject), why=why, **named)
+
+
+def _audited(scope: PauseScope, subject: str) -> AuditSubject:
+    """The name that the other events of the same row have."""
+    if scope == PauseScope.ACCOUNT:
+        return subject_of(Account.objects.get(name=subject))
     if scope == PauseScope.SURFACE:
-        about = subject_of(Surface.objects.get(slug=subject))
-    elif scope == PauseScope.ACCOUNT:
-        about = subject_of(Account.objects.get(name=subject))
-    elif scope == PauseScope.AGENT:
-        about = about._replace(agent=subject)
-    AuditEvent.objects.record(action, actor=by, subject=about, why=why)
+        return subject_of(Surface.objects.get(slug=subject))
+    if scope == PauseScope.AGENT:
+        return AuditSubject(f"agent:{subject}", agent=subject)
+    return AuditSubject(f"{scope}:")
 
 
 def live() -> list[Pause]:

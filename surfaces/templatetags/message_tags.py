@@ -24,11 +24,6 @@ register = template.Library()
 
 # Of a text of ours, in this order.
 PARTS = (gettext_noop("Terms"), gettext_noop("Pointer"), gettext_noop("Exit"))
-HINTS = {
-    "Terms": gettext_noop("What the author and the agent agree on."),
-    "Pointer": gettext_noop("The passage that the reply refers to."),
-    "Exit": gettext_noop("How the author can continue or stop."),
-}
 PART = re.compile(r"(?<!\S)(Terms|Pointer|Exit):\s+")
 
 
@@ -86,16 +81,9 @@ def voiced(draft: Draft, to: Message | None) -> SafeString:
     if not any(name for name, _ in parts):
         return spoken(draft.text)
     there = quotes.standing(quotes.quotes(draft.pointer), to.content if to else "")
-    rows = [(_part_name(name), _marked(words, there)) for name, words in parts]
-    shown = format_html_join("", "<div>{}<dd>{}</dd></div>", rows)
+    rows = [(gettext(name), _marked(words, there)) for name, words in parts]
+    shown = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", rows)
     return format_html('<dl class="as-sent parts" dir="auto">{}</dl>', shown)
-
-
-def _part_name(name: str) -> SafeString:
-    hint = HINTS.get(name)
-    if hint is None:
-        return SafeString("<dt></dt>")
-    return format_html('<dt title="{}">{}</dt>', gettext(hint), gettext(name))
 
 
 def _marked(words: str, passages: list[str]) -> SafeString:

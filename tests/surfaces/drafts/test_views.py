@@ -80,14 +80,14 @@ def voiced(**given):
 def test_a_voices_parts_are_named_in_the_margin(desk):
     page = text(desk.get(page_of(voiced())))
     for name, words in [("Terms", "It is a game"), ("Exit", "Or leave it.")]:
-        assert f">{name}</dt><dd>{words}" in page
+        assert f"<dt>{name}</dt><dd>{words}" in page
     assert "Written by scripted voice, as gabriel: a template, without a model." in page
 
 
 def test_a_part_that_was_rewritten_loses_its_name(desk):
     page = text(desk.get(page_of(voiced(text=f"{TERMS}\n\nOther words.\n\n{EXIT}"))))
-    assert ">Terms</dt>" in page
-    assert ">Pointer</dt>" not in page
+    assert "<dt>Terms</dt>" in page
+    assert "<dt>Pointer</dt>" not in page
     assert "<dt></dt><dd>Other words.</dd>" in page
 
 

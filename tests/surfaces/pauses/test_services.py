@@ -40,13 +40,3 @@ def test_every_reason_is_given():
     assert len(pause_services.reasons(account, "otto")) == 2
     pause_services.resume("all", by="b", now=NOON)
     assert Pause.objects.live().count() == 2
-
-
-def test_a_pause_is_recorded_under_the_name_of_all_other_events_about_its_subject():
-    account = make_account()
-    for scope, subject in [("surface", account.surface.slug), ("account", account.name)]:
-        pause_services.pause(scope, subject, why="", by="a", now=NOON)
-        pause_services.resume(scope, subject, by="a", now=NOON)
-    for row in (account.surface, account):
-        told = AuditEvent.objects.about(row).values_list("action", flat=True)
-        assert list(told) == ["sending.resumed", "sending.paused"]
