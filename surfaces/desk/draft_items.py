@@ -1,7 +1,7 @@
 """Drafts on the desk: to review, stale, failed, or with unknown delivery."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -20,7 +20,6 @@ from surfaces.drafts.models import Draft, DraftKind, DraftState, RejectionReason
 from surfaces.errors import NotAllowed, StaleState
 from surfaces.spam import feedback
 from surfaces.text.reasons import FORMATS
-from surfaces.text.spans import span
 from surfaces.threads import context as thread_context
 from surfaces.threads import timeline
 
@@ -118,10 +117,7 @@ def _approve(row: Draft, digest: str, seen: str, given: ActionInput) -> None:
 
 def _when(done: str, row: Draft, given: ActionInput) -> str:
     said = done % {"what": _named(row)}
-    if given.delay < timedelta(seconds=1):
-        return said
-    leaves = _("It is sent in %(span)s.") % {"span": span(given.delay)}
-    return FORMATS["sentences"]([said, leaves])
+    return FORMATS["sentences"]([said, presenters.when_sent(row, given.delay)])
 
 
 def _named(row: Draft) -> str:

@@ -10,6 +10,7 @@ from surfaces.drafts.models import UNDECIDED, Draft, DraftKind
 from surfaces.errors import BadInput
 from surfaces.messages.models import Message
 from surfaces.operators.models.operator import Operator
+from surfaces.pauses import services as pause_services
 from surfaces.text.spans import span
 
 SLACK = timedelta(minutes=10)  # between our clock and the service's
@@ -40,6 +41,18 @@ def decided_before(draft: Draft, me: str, now: datetime) -> str:
         name = operator.name if operator else name
     values = {"value": name or kind, "ago": span(now - draft.decided_at), "state": state}
     return _("%(value)s decided this %(ago)s before you: it is %(state)s.") % values
+
+
+def when_sent(draft: Draft, wait: timedelta) -> str:
+    """When an approved draft is sent: after a pause, after `wait`, or now."""
+    held = pause_services.reasons(draft.account, draft.agent)
+    if held:
+        named = {"what": held[0].subject_name, "by": held[0].by.partition(":")[2] or held[0].by}
+        words = _("Sending is paused (%(what)s, by %(by)s); it is sent after the pause ends.")
+        return words % named
+    if wait < timedelta(seconds=1):
+        return _("It is sent now.")
+    return _("It is sent in %(span)s.") % {"span": span(wait)}
 
 
 def text_limit(draft: Draft) -> int:

@@ -22,7 +22,6 @@ from surfaces.errors import IllegalMove, RuleBroken, StaleState
 from surfaces.operators.permissions import moderator_required
 from surfaces.pauses import services as pause_services
 from surfaces.settings import instance
-from surfaces.text.spans import span
 from surfaces.threads import context, timeline
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest
@@ -177,12 +176,7 @@ def _act(
 def _when(row: Draft, now: datetime) -> str:
     if row.state != DraftState.APPROVED:
         return ""
-    if pause_services.reasons(row.account, row.agent):
-        return _("Queued: sending is paused.")
-    wait = row.not_before - now if row.not_before else timedelta()
-    if wait < timedelta(seconds=1):
-        return _("It is sent now.")
-    return _("It is sent in %(span)s.") % {"span": span(wait)}
+    return presenters.when_sent(row, row.not_before - now if row.not_before else timedelta())
 
 
 def _shown(

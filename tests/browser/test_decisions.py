@@ -40,7 +40,9 @@ def test_while_everything_is_paused_an_approved_draft_waits(page_of_mira, waitin
 
     page.goto(f"/drafts/{waiting.pk}/")
     page.get_by_role("button", name="Approve").click()
-    expect(page.locator(".toast")).to_contain_text("Queued: sending is paused.")
+    expect(page.locator(".toast")).to_contain_text(
+        "Sending is paused (everything, by mira); it is sent after the pause ends."
+    )
     expect(item(page)).to_contain_text("mira paused everything “The reef is closed”")
     assert deliver().sent == 0
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from surfaces.models import Account, AuditEvent, DeskItem, Draft, InstanceSettings
+from surfaces.pauses import services as pause_services
 from tests.factories import make_account, make_draft, make_message, make_operator, make_surface
 
 pytestmark = pytest.mark.django_db
@@ -285,3 +286,11 @@ def test_a_viewer_is_not_told_that_a_decision_is_possible(client):
         page = words(client.get(f"/desk/suspect/{pk}/"))
     assert "mira opened this first." in page
     assert "you can still decide" not in page
+
+
+def test_an_approval_during_a_pause_says_that_it_is_sent_after_it(desk):
+    draft = make_draft()
+    pause_services.pause("all", why="storm", by="operator:mira", now=timezone.now())
+    page = words(do(desk, "draft", draft.pk, "approve", digest=draft.digest(), extra=HTMX))
+    assert "Sending is paused (everything, by mira); it is sent after the pause ends." in page
+    assert "It is sent in" not in page

@@ -129,7 +129,8 @@ def test_an_approved_draft_says_who_holds_it(desk, noon):
     pause_services.pause("all", why="Low tide", by="operator:jonas", now=noon)
     desk.post(f"/drafts/{draft.pk}/approve", {"digest": draft.digest()})
     page = text(desk.get(f"/drafts/{draft.pk}/"))
-    assert "Approved. Queued: sending is paused." in page
+    assert "Approved. Sending is paused (" in page
+    assert "it is sent after the pause ends." in page
     assert "jonas paused everything" in page
     assert "data-polls" not in page
 
