@@ -78,9 +78,11 @@ def edit(request: OperatorRequest, pk: int) -> HttpResponse:
 @moderator_required
 def withdraw(request: OperatorRequest, pk: int) -> HttpResponse:
     why = _posted(request, "why") or _posted(request, "reason")
+    is_rejection = draft_services.is_rejection(_get(request, pk), request.user.actor)
+    withdrawn = _("Withdrawn. It will not be sent.")
+    done = _("Rejected. It will not be sent.") if is_rejection else withdrawn
     return _act(request, pk, lambda row, by, now: draft_services.take_back(
-        row, why=why, by=by, now=now), _("Withdrawn. It will not be sent."), {"why": why},
-        undo="draft:reject")  # fmt: skip
+        row, why=why, by=by, now=now), done, {"why": why}, undo="draft:reject")  # fmt: skip
 
 
 @require_POST

@@ -81,3 +81,9 @@ def test_a_limited_moderator_is_offered_only_what_may_be_paused(client: Client):
     page = client.get(reverse("surfaces:home")).content.decode()
     assert f'value="account:{mine.name}"' in page
     assert f'value="surface:{mine.surface.slug}"' not in page
+
+
+def test_a_long_reason_is_shortened_where_pauses_are_listed(desk: Client):
+    page = said(desk, "pause", what="all:", why="a long reason " * 25)
+    assert "a long reason" in page
+    assert "a long reason " * 15 not in page
