@@ -136,7 +136,9 @@ class PageFrame:
 
     @cached_property
     def surfaces_to_pause(self) -> list[Surface]:
-        return scope.surfaces_to_pause(self.reach, self.surfaces)
+        """Those without an account that this operator does not see."""
+        whole = scope.surfaces_to_pause(self.accounts)
+        return [surface for surface in self.surfaces if surface.pk in whole]
 
     @cached_property
     def surfaces(self) -> list[Surface]:

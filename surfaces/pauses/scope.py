@@ -1,11 +1,11 @@
 """Which pauses an operator with limits may see and set."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account
-from surfaces.accounts.models.surface import Surface
 from surfaces.operators.scope import Scope
 from surfaces.operators.scope_queries import accounts_of, agents_within, sees_agent
 from surfaces.pauses.models import Pause, PauseScope
@@ -39,13 +39,13 @@ def refusal(reach: Scope, scope: str, subject: str) -> str:
     return "" if reached <= reach.accounts else PARTLY % {"subject": subject}
 
 
-def surfaces_to_pause(reach: Scope, surfaces: Iterable[Surface]) -> list[Surface]:
-    """Those of `surfaces` with no account out of reach. One query where agents are limited."""
-    if reach.accounts is None or reach.agents is None:
-        return list(surfaces)
-    outside = Account.objects.exclude(pk__in=sorted(reach.accounts)).values_list("surface_id")
-    partly = {surface for (surface,) in outside.distinct().order_by()}
-    return [surface for surface in surfaces if surface.pk not in partly]
+def surfaces_to_pause(accounts: Sequence[Account]) -> set[int]:
+    """Surfaces of `accounts` that have no account besides, as `accounts_seen` counts them."""
+    seen = Counter(account.surface_id for account in accounts)
+    return {
+        account.surface_id for account in accounts
+        if seen[account.surface_id] >= getattr(account, "accounts_there", 0)
+    }  # fmt: skip
 
 
 def pauses_within(

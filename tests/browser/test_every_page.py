@@ -151,7 +151,8 @@ def test_what_opens_on_a_phone_stays_on_the_phone(page_of_mira):
     for name, opener in [
         ("home", ".top .sending"),
         ("account", "details.confirm"),
-        ("surface", "details.confirm"),
+        ("surface", "details.confirm:nth-of-type(1)"),
+        ("surface", "details.confirm:nth-of-type(2)"),
     ]:
         page.goto(pages()[name])
         page.locator(f"{opener} > summary").click()

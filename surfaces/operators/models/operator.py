@@ -12,7 +12,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import CheckConstraint, OuterRef, Q, QuerySet
+from django.db.models import CheckConstraint, Count, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account, AccountQuerySet
@@ -128,7 +128,11 @@ class Operator(AbstractUser):
         if places is None:  # just made, not read
             places = list(self.surfaces.values_list("pk", flat=True))
         rows = accounts_within(places, self.agents)
-        return None if rows is None else list(rows.select_related("surface"))
+        if rows is None:
+            return None
+        there = Account.objects.filter(surface=OuterRef("surface")).order_by().values("surface")
+        counted = rows.annotate(accounts_there=there.annotate(number=Count("pk")).values("number"))
+        return list(counted.select_related("surface"))
 
     @cached_property
     def reach(self) -> Scope:
