@@ -69,7 +69,7 @@ SELECT %(account)s, 'c' || %(tag)s || r || '-' || c, NULL, id,
     CASE WHEN c %% 9 = 0 THEN NULL WHEN c %% 5 < 4 THEN 'sent' WHEN (r + c) %% 400 = 0 THEN 'failed'
     END,
     CASE WHEN c %% 9 = 0 THEN NULL WHEN (r * 3 + c) %% 50 = 0 THEN 'spam'
-    WHEN (r + c * 7) %% 1000 = 0 THEN 'suspect' WHEN (r + c) %% 200 = 1 THEN 'clean' END,
+    WHEN (r + c * 7) %% 500 = 0 THEN 'suspect' WHEN (r + c) %% 200 = 1 THEN 'clean' END,
     0.1, '[]', '', '{}', now()
 FROM numbered CROSS JOIN generate_series(1, %(each)s) c
 """
