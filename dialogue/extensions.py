@@ -10,7 +10,7 @@ from surfaces.extension_points import AgentScope, Extension, NavLink
 
 AGENTS = NavLink(
     view="dialogue:agents", label=_("Agents"), icon="agent", key="a", is_tab=True,
-    text=_("Each agent: behavior, active hours, voice, budget, presences."),
+    text=_("Each agent: behavior, active hours, voice, budget, assigned accounts."),
 )  # fmt: skip
 EXTENSION = Extension(
     nav_items=(

@@ -117,7 +117,7 @@ def _sender(now: datetime) -> Finding:
 
 def _workers(group: WorkerGroup) -> Finding:
     """By the heartbeats that Home shows. None is no fault: commands may run with `--once`."""
-    about = f"{group.kind.label.lower()} processes"
+    about = f"process {group.kind.label.lower()}"
     running = f"{len(group.up)} of {group.of} running"
     if since := group.silent_since:
         says = f"{running}, no heartbeat since {since:%d %b %H:%M:%S} UTC"

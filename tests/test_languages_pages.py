@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from django.utils import translation
 
 from config.dev import translations as catalog
 from surfaces.models import InstanceSettings
+from surfaces.templatetags.message_tags import clock
 from tests.browser.pages import pages
 from tests.browser.processes import put_to_work
 from tests.factories import make_operator
 
 ROOT = Path(__file__).resolve().parent.parent
 HAN = re.compile(r"[一-鿿]")
+HALF_WIDTH = re.compile(r"[一-鿿”）] ?[,;:](\s|$)|^[,;:](\s|$)")
+MONTH = re.compile(r"\d [一二三四五六七八九十]+月")
 # Told in English, too: names, words of people, and what a machine calls something.
 ELSEWHERE = {"script", "style", "code", "kbd", "pre", "bdi", "option", "textarea", "samp"}
 VOID = {"input", "br", "img", "meta", "link", "hr", "use", "path", "circle", "rect", "line", "wbr",
@@ -153,3 +157,21 @@ def test_a_missing_page_is_missed_in_chinese(chinese):
     answer = chinese.get("/nothing/here")
     assert answer.status_code == 404
     assert "找不到页面" in answer.content.decode()
+
+
+def test_no_page_shows_english_punctuation_or_dates_in_chinese(chinese):
+    call_command("demo", stdout=io.StringIO())
+    put_to_work()
+    left: dict[str, set[str]] = {}
+    shown = {name: path for name, path in pages().items() if name != "components"}
+    for name, path in shown.items():
+        seen = texts(chinese.get(path).content.decode())
+        if found := {text for text in seen if HALF_WIDTH.search(text) or MONTH.search(text)}:
+            left[name] = found
+    assert left == {}
+
+
+def test_a_time_is_shown_in_the_order_of_chinese_dates(chinese):
+    moment = datetime(2021, 11, 22, 11, 23, 54, tzinfo=UTC)
+    with translation.override("zh-hans"):
+        assert 'title="2021年11月22日 11:23:54 UTC"' in clock(moment)

@@ -88,7 +88,7 @@ def _validate(
             if each["type"] == "extra_forbidden" and len(document.problems) < MAX_HINTS:
                 key = ".".join(part for part in path if isinstance(part, str))
                 near = get_close_matches(key, KEYS, 1, 0.75)
-                why += f"; did you mean {near[0]}?" if near else ""
+                why += f" (did you mean {near[0]}?)" if near else ""
             document.report(path, why)
     return None
 

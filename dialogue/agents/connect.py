@@ -22,6 +22,7 @@ from surfaces.models import Account
 class ConnectResult:
     presence: Presence
     agent_is_new: bool
+    account_is_new: bool
 
     @property
     def agent(self) -> Agent:
@@ -50,7 +51,7 @@ def connect(
     presence = presences.join(speaker, account, mode=mode or "", by=by, now=now)
     account.refresh_from_db(fields=["mode"])
     presence.agent, presence.account = speaker, account
-    return ConnectResult(presence, is_new)
+    return ConnectResult(presence, is_new, account_is_new=account.pk not in known)
 
 
 def _speaker(slug: str, *, by: str) -> tuple[Agent, bool]:

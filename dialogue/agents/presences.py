@@ -22,11 +22,11 @@ from surfaces.settings.services import SettingsSpec, change
 def join(agent: Agent, account: Account, *, mode: str = "", by: str, now: datetime) -> Presence:
     """Assign `account` to `agent`. Idempotent; `mode` "" keeps the current mode."""
     if mode and mode not in ReplyMode.values:
-        message = _lazy("%(mode)s is not a mode. Choose one of %(value)s.")
+        message = _lazy("There is no mode %(mode)s. Modes: %(value)s.")
         raise BadInput(message, mode=repr(mode), value=", ".join(ReplyMode.values))
     live = Presence.objects.live().select_related("agent").filter(account=account).first()
     if live is not None and live.agent_id != agent.pk:
-        message = _lazy("%(agent)s speaks as %(account)s already. End that presence first.")
+        message = _lazy("%(account)s is already assigned to %(agent)s. Unassign it there first.")
         raise NotAllowed(message, agent=live.agent, account=account)
     presence = live or _begin(agent, account, by=by, now=now)
     if mode and presence.mode != mode:
@@ -60,7 +60,12 @@ class PresenceSpec(SettingsSpec[Presence]):
     def lock(self, row: Presence) -> Presence:
         held = Presence.objects.live().select_for_update().filter(pk=row.pk).first()
         if held is None:
-            raise NotAllowed(_lazy("This presence has ended. Add it again to change it."))
+            raise NotAllowed(
+                _lazy(
+                    "This account is no longer assigned to the agent. Assign it again to change"
+                    " its settings."
+                )
+            )
         return held
 
     def write(self, row: Presence, new: Values, *, by: str, now: datetime) -> None:
@@ -79,7 +84,7 @@ class PresenceSpec(SettingsSpec[Presence]):
 def leave(presence: Presence, *, by: str, now: datetime) -> None:
     """End the presence. The account stays, without automatic replies."""
     if not Presence.objects.live().filter(pk=presence.pk).update(ended_at=now):
-        raise NotAllowed(_lazy("This presence has ended already."))
+        raise NotAllowed(_lazy("The account was already unassigned."))
     presence.ended_at = now
     account, slug = presence.account, presence.agent.slug
     AuditEvent.objects.record("presence.ended", actor=by, subject=account, agent=slug)

@@ -24,7 +24,7 @@ from dialogue.budgets.services import owner_of
 from dialogue.budgets.shared import current
 from dialogue.dashboard.agent_status import AgentStatus, agent_status
 from dialogue.inbox.waiting import waits
-from dialogue.models import Activation, Agent, Presence, SharedBudget
+from dialogue.models import Activation, Agent, Notification, Presence, SharedBudget
 from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
 from surfaces.home.frame import PageFrame
 from surfaces.models import Account, Draft, Pause
@@ -227,6 +227,11 @@ class AgentOverview:
         rows = Activation.objects.filter(agent=self.agent)
         rows = self._reach.narrow(rows, account="presence__account", agent="")
         return [ActivationRow(row, self.now) for row in rows.order_by("-id")[:WAKINGS]]
+
+    @cached_property
+    def has_notifications(self) -> bool:
+        found = Notification.objects.filter(agent=self.agent)
+        return self._reach.narrow(found, account="presence__account", agent="").exists()
 
     @cached_property
     def waits(self) -> list[dict[str, Any]]:

@@ -200,7 +200,7 @@ def voice_step() -> OnboardingStep:
     models = Q(settings__voice=VoiceKind.MODEL, brains__isnull=False)
     speaking = Agent.objects.filter(presences__isnull=False, presences__ended_at=None)
     return OnboardingStep(
-        title=_("Add a model to an agent"),
+        title=_("Add a model to an agent with an account"),
         words=_("Without a model, replies are written from templates. Add one on the Voice page."),
         url=reverse("dialogue:agents"),
         act=_("Open agents"),

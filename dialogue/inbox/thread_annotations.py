@@ -22,7 +22,7 @@ from dialogue.budgets.meters import money
 from dialogue.inbox.models import Notification
 from surfaces.models import Draft, Message
 from surfaces.operators.scope import Scope
-from surfaces.text.reasons import StoredReason, label, render
+from surfaces.text.reasons import FORMATS, StoredReason, label, render
 from surfaces.threads.extensions import Speaker, ThreadAnnotations
 from surfaces.threads.notes import Note, decided
 from surfaces.threads.timeline import TimelineEvent
@@ -169,7 +169,7 @@ def _sum(wakings: Sequence[ThreadActivation]) -> str:
     """ "3 attempts, $0.02"."""
     tries = ngettext("%d attempt", "%d attempts", len(wakings)) % len(wakings)
     cost = sum((waking.cost or Decimal(0) for waking in wakings), Decimal(0))
-    return f"{tries}, {money(cost)}" if cost else tries
+    return FORMATS["list"]([tries, money(cost)]) if cost else tries
 
 
 def _speakers(lives: Lives) -> list[Speaker]:

@@ -87,24 +87,27 @@ TEXTS = {
     "reply.try_failed": _("Attempt %(reply_attempts)s failed: %(why)s"),
     "reply.waits": _("Waiting: %(error)s"),
     "stone.draft_state": _("The state of its draft is “%(state)s”."),
-    "stone.exploit": _("%(draw)s is above the share %(share)s: exploit"),
-    "stone.exploit_anyway": _("%(lead)s, but there are no topic seeds, so exploit"),
-    "stone.explore": _("%(draw)s is below the share %(share)s: explore"),
-    "stone.explore_anyway": _("%(lead)s, but no thread has comments, so explore"),
+    "stone.exploit": _(
+        "Exploit: the random number %(draw)s is not below the exploration setting %(share)s"
+    ),
+    "stone.exploit_anyway": _(
+        "%(lead)s. There are no topic seeds, so a thread is continued instead"
+    ),
+    "stone.explore": _(
+        "Explore: the random number %(draw)s is below the exploration setting %(share)s"
+    ),
+    "stone.explore_anyway": _("%(lead)s. No thread has comments, so a topic seed is used instead"),
     "stone.kernel": _("%(lead)s. %(turn)s"),
     "stone.kernel_rested": _("The topic seed is the least recently used, since %(day)s."),
     "stone.kernel_unused": _("The topic seed was never used."),
     "stone.nothing": _(
-        "%(lead)s, but there are no topic seeds and no post of the last 14 days has a comment. No "
-        "stone."
+        "%(lead)s. There are no topic seeds, and no post of the last 14 days has a comment. No "
+        "stone is written."
     ),
     "stone.parent_deleted": _("The source was deleted."),
     "stone.parent_gone": _("The source was deleted."),
     "stone.presence_ended": _("The account is no longer assigned to the agent."),
-    "stone.thread": _(
-        "%(lead)s. The remainder, %(rest)s, selects “%(title)s”, which has %(share)s %% of the "
-        "scores."
-    ),
+    "stone.thread": _("%(lead)s. Chosen post: “%(title)s” (%(share)s %% of the scores)."),
     "stone.too_late": _("Not written within one day."),
     "stone.tried_out": _("Failed after %(most_tries)s attempts. Last error: %(why)s"),
     "stone.worker_died": _("Failed after %(most_tries)s attempts. The last worker process died."),
@@ -141,7 +144,7 @@ TEXTS = {
     "verdict.thread_full": _("the limit of replies per thread is reached"),
     "verdict.thread_gone": _("its thread was deleted on the surface"),
     "verdict.too_old": _("it is older than the maximum comment age"),
-    "verdict.too_soon": _("the minimum interval since the last reply has not passed"),
+    "verdict.too_soon": _("minimum interval between replies"),
     "verdict.tried_out": _("all attempts failed"),
     "brain.key_lost": _("The key of %(model)s cannot be decrypted. Enter it again."),
     "check.invisible": _("The text holds characters that nobody can see. Write it without them."),

@@ -85,7 +85,7 @@ def _choose(presence_id: int, *, now: datetime) -> Stone | None:
         seen = next(kernel for kernel in facts.kernels if kernel.id == chosen.kernel_id)
         unmoved = Kernel.objects.filter(pk=seen.id, last_used_at=seen.last_used_at)
         if not unmoved.update(last_used_at=now, used=F("used") + 1):
-            raise StaleState(_lazy("This kernel was just used."))
+            raise StaleState(_lazy("This topic seed was just used."))
     return _lay(presence, slot, chosen, now=now)
 
 

@@ -34,7 +34,7 @@ def set_hook(
 ) -> HookResult:
     """Store the URL, or raise `BadInput`. Without a secret, keep the old one or generate one."""
     if kind not in HookKind.values:
-        message = _lazy("%(kind)s is no way to wake. Choose one of %(value)s.")
+        message = _lazy("There is no request format %(kind)s. Formats: %(value)s.")
         raise BadInput(message, kind=repr(kind), value=", ".join(HookKind.values))
     Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)  # one at a time
     old = WakeHook.objects.filter(agent=agent).first()

@@ -49,7 +49,9 @@ def connect(
     if dialect is not None:
         _speak(surface, dialect)
     name = f"{agent}@{surface.slug}"
-    too_long = _lazy("The %(what)s %(given)s… is too long; %(longest_name)s characters fit.")
+    too_long = _lazy(
+        "The %(what)s %(given)s… is too long. Enter at most %(longest_name)s characters."
+    )
     for what, given in (("account's name", name), ("handle", handle)):
         if len(given) > LONGEST_NAME:
             raise BadInput(too_long, what=what, given=given[:30], longest_name=LONGEST_NAME)
@@ -63,7 +65,7 @@ def connect(
         _, token = hub_services.join(name=handle or agent, is_bot=True, now=now)
     traits = surface.traits
     if is_new and traits.needs_token and not token:
-        raise BadInput(_lazy("%(label)s needs a token to sign in with."), label=traits.label)
+        raise BadInput(_lazy("%(label)s needs a credential."), label=traits.label)
     _apply(account, handle=handle, token=token, every=every, mode=mode, now=now)
     account.save()
     action = "account.connected" if is_new else "account.changed"
@@ -90,7 +92,7 @@ def _speak(surface: Surface, dialect: str) -> None:
     """Choose the protocol variant of the service."""
     traits = surface.traits
     if dialect not in traits.dialects:
-        message = _lazy("%(label)s has no dialect %(dialect)s; there is %(known)s.")
+        message = _lazy("%(label)s has no dialect %(dialect)s. Dialects: %(known)s.")
         known = ", ".join(traits.dialects) or "none"
         raise BadInput(message, label=traits.label, dialect=repr(dialect), known=known)
     Surface.objects.filter(pk=surface.pk).update(dialect=dialect)
@@ -119,18 +121,18 @@ def _check(
     kind: str, *, agent: str, base_url: str, token: str, every: int | None, mode: str | None
 ) -> None:
     if kind not in READERS:
-        message = _lazy("%(kind)s is no kind of surface; there are %(value)s.")
+        message = _lazy("There is no kind of surface %(kind)s. Kinds: %(value)s.")
         raise BadInput(message, kind=repr(kind), value=", ".join(READERS))
     if not SLUG.fullmatch(agent):
-        message = _lazy("%(agent)s is no agent's name; use letters, digits and hyphens.")
+        message = _lazy("%(agent)s is not a valid short name. Use letters, digits and hyphens.")
         raise BadInput(message, agent=repr(agent))
     if mode is not None and mode not in ReplyMode.values:
-        message = _lazy("%(mode)s is no mode; there are %(value)s.")
+        message = _lazy("There is no mode %(mode)s. Modes: %(value)s.")
         raise BadInput(message, mode=repr(mode), value=", ".join(ReplyMode.values))
     if every is not None and not 1 <= every <= 1440:
-        raise BadInput(_lazy("Look every 1 to 1440 minutes; %(every)s is neither."), every=every)
+        raise BadInput(_lazy("The poll interval is 1 to 1440 minutes, not %(every)s."), every=every)
     if token and not TOKEN.fullmatch(token):
-        raise BadInput(_lazy("The token holds blanks or characters that no header can carry."))
+        raise BadInput(_lazy("The credential contains spaces or characters that are not allowed."))
     _check_url(base_url)
     try:  # let the adapter validate address and token, without a request
         READERS[kind](Access(token=token, base_url=base_url)).close()
@@ -148,7 +150,7 @@ def _check_url(base_url: str) -> None:
     if not base_url:
         return
     if len(base_url) > LONGEST_URL:
-        message = _lazy("The address is too long; %(longest_url)s characters fit.")
+        message = _lazy("The address is too long. Enter at most %(longest_url)s characters.")
         raise BadInput(message, longest_url=LONGEST_URL)
     try:
         parts = urlsplit(base_url)
@@ -157,10 +159,13 @@ def _check_url(base_url: str) -> None:
     except (ValueError, httpx.InvalidURL):
         is_address = False
     if not is_address or parts.username is not None or not parts.hostname:
-        raise BadInput(_lazy("That is no address; it must look like https://host/api/v1."))
+        raise BadInput(_lazy("This is not a valid address. Enter one like https://host/api/v1."))
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise BadInput(
-            _lazy("Over http a token travels in the clear; use https (http only for 127.0.0.1).")
+            _lazy(
+                "Use https. Over http, others on the network can read the credential. http is "
+                "allowed only for 127.0.0.1."
+            )
         )
 
 

@@ -14,10 +14,12 @@ from surfaces.settings.fields import Section, SettingField
 from surfaces.settings.form_fields import RateField
 from surfaces.settings.services import values_of
 
+MODE_HELP = _lazy(
+    "Off: no reply is written. Shadow: replies are written but not sent. Review: an operator"
+    " approves each reply. Auto: replies are sent without review."
+)
 ACCOUNT = Section("account", _lazy("Settings"), (
-    SettingField("mode", _lazy("Mode"),
-        _lazy("Review: a person approves each draft. Shadow: everything is done except sending."
-              " Auto: drafts are sent without approval. Off: nothing is written.")),
+    SettingField("mode", _lazy("Mode"), MODE_HELP),
     SettingField("every", _lazy("Poll interval"),
         _lazy("How often the watcher reads this account."), _lazy("minutes")),
     SettingField("is_on", _lazy("Enabled"), _lazy("Off: neither read nor written.")),

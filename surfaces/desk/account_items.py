@@ -53,10 +53,13 @@ def clear(row: Account, given: ActionInput) -> str:
     return _("Error cleared. The next poll will check %(name)s.") % {"name": row.name}
 
 
-CLEAR = Action(name="clear", label=_lazy("Check again"), key="a", css="primary", verb=clear)
+CLEAR = Action(
+    name="clear", label=_lazy("Clear error and check"), key="a", css="primary", verb=clear
+)
 KINDS = [
-    DeskKind(name="account", label=_lazy("Account error"), short=_lazy("Account"),
-         plural=_lazy("Account errors"), icon="warn", css="bad", load=load, get=get, line=line,
-         context=context, title=title, decided=decided, steps=lambda row: [], acts=(CLEAR,),
+    DeskKind(name="account", subject="account", label=_lazy("Account error"),
+         short=_lazy("Account"), plural=_lazy("Account errors"), icon="warn", css="bad",
+         load=load, get=get, line=line, context=context, title=title,
+         decided=decided, steps=lambda row: [], acts=(CLEAR,),
          template="surfaces/desk/_account_item.html"),
 ]  # fmt: skip

@@ -127,8 +127,9 @@ CLEAN = Action(name="clean", label=_lazy("Clean"), key="c", css="primary", verb=
 TRY = Action(name="try_again", label=_lazy("Retry"), key="t", css="primary",
           verb=fresh_tries, undo=_no_tries)  # fmt: skip
 
-SHARED: dict[str, Any] = {"load": load, "get": get, "lock": lock, "context": context,
-                          "title": title, "steps": timeline.of_message}  # fmt: skip
+SHARED: dict[str, Any] = {"subject": "message", "load": load, "get": get, "lock": lock,
+                          "context": context, "title": title,
+                          "steps": timeline.of_message}  # fmt: skip
 KINDS = [
     DeskKind(name="suspect", label=_lazy("Suspect comment"), short=_lazy("Suspect"),
          plural=_lazy("Suspect comments"), icon="flag", css="wait", line=_suspect, decided=decided,

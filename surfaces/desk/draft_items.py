@@ -212,8 +212,8 @@ ABSENT = Action(name="settle_absent", label=_lazy("Resend"), key="",
 
 REVIEW = (APPROVE, REJECT, EDIT, SEND_BACK, SPAM)
 SHARED: dict[str, Any] = {
-    "load": load, "get": get, "context": context, "title": title, "decided": decided,
-    "reasons": RejectionReason.choices, "steps": timeline.of_draft,
+    "subject": "draft", "load": load, "get": get, "context": context, "title": title,
+    "decided": decided, "reasons": RejectionReason.choices, "steps": timeline.of_draft,
 }  # fmt: skip
 KINDS = [
     DeskKind(name="draft", label=_lazy("Draft to review"), short=_lazy("Draft"),

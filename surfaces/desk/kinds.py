@@ -72,6 +72,7 @@ class DeskKind:
     """A kind of desk item. Icons and classes are those of the stylesheet."""
 
     name: str
+    subject: str  # the audit log's name for what stands behind it: "draft"
     label: StrOrPromise  # of one: "Draft to review"
     short: StrOrPromise  # in a row: "Draft"
     plural: StrOrPromise

@@ -1,8 +1,8 @@
 """Desk items, their viewers, and saved views.
 
 `desk_items` holds one row for each thing that waits, of whatever kind. Triggers on the things'
-own tables keep it, in the transaction that changes the thing (migration `0004_desk`), so the desk
-is always current; another app adds its kind with its own trigger.
+own tables keep it, in the transaction that changes the thing (migration `0002_triggers`), so the
+desk is always current; another app adds its kind with its own trigger.
 """
 
 from datetime import datetime

@@ -28,6 +28,17 @@ TABS = {
     "shadowed": (_lazy("Shadow"), [DraftState.SHADOWED], False),
     "all": (_lazy("All"), list(DraftState), False),
 }
+# What a tab lists, said while it is empty.
+EMPTY = {
+    "under_way": _lazy("An approved draft is listed here until it is sent."),
+    "unknown": _lazy("A draft is listed here when the surface gave no clear answer to a send."),
+    "failed": _lazy("A draft is listed here when it could not be sent."),
+    "sent": _lazy("A draft is listed here after it was sent."),
+    "withdrawn": _lazy(
+        "A draft is listed here after it was rejected, withdrawn or sent back, or when it expired."
+    ),
+    "shadowed": _lazy("A reply that is written in shadow mode is listed here. It is never sent."),
+}
 FIRST = "waiting"
 CHANGED = "changed"  # waiting drafts that are stale
 
@@ -50,6 +61,10 @@ class DraftPage(KeysetPage[Draft]):
     tab: str
     label: str | Promise
     note: str = ""
+
+    @property
+    def empty_text(self) -> str | Promise:
+        return EMPTY.get(self.tab, "")
 
 
 def tabs(reach: Scope = UNRESTRICTED) -> list[DraftTab]:

@@ -27,7 +27,7 @@ class DraftState(models.TextChoices):
     APPROVED = "approved", _lazy("approved")
     SENDING = "sending", _lazy("sending")
     SENT = "sent", _lazy("sent")
-    UNKNOWN = "unknown", _lazy("unknown")
+    UNKNOWN = "unknown", _lazy("unconfirmed")
     FAILED = "failed", _lazy("failed")
     WITHDRAWN = "withdrawn", _lazy("withdrawn")
     SHADOWED = "shadowed", _lazy("shadowed")

@@ -172,7 +172,7 @@ class PageFrame:
     def places(self) -> list[NavItem]:
         trouble = self.waiting["account"].count if "account" in self.waiting else 0
         counts: dict[str, Any] = {
-            "desk": {"count": self.total, "counted": _("need attention"), "is_urgent": True},
+            "desk": {"count": self.total, "counted": _("need a decision"), "is_urgent": True},
             "surfaces": {"count": trouble, "counted": _("with errors"), "is_urgent": True},
         }
         found = []
@@ -194,9 +194,11 @@ class PageFrame:
             return True
         # Every page of that floor without an entry of its own belongs to its first entry.
         others = {view for other in nav_links() for view in (other.view, *other.pages)}
-        is_of_floor = self._here.startswith(link.view.split(":")[0] + ":")
-        is_first = link == nav_links()[0]
-        return is_first and is_of_floor and self._here not in others | connect_views()
+        # The ground floor has none: an extension of its own adds entries beside its places.
+        app = link.view.split(":")[0]
+        is_first = link == next(each for each in nav_links() if each.view.startswith(f"{app}:"))
+        is_above = app != "surfaces" and self._here.startswith(f"{app}:")
+        return is_first and is_above and self._here not in others | connect_views()
 
     @cached_property
     def tabs(self) -> list[NavItem]:

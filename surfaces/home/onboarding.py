@@ -78,8 +78,8 @@ def _steps(user: Operator, *, has_account: bool) -> list[OnboardingStep]:
         OnboardingStep(
             title=_("Connect a surface"),
             words=_(
-                "The built-in hub needs no API key. Colloquy starts to read messages and sends "
-                "nothing without approval."
+                "The built-in hub needs no API key. Colloquy starts to read messages. In review "
+                "mode it sends nothing without approval."
             ),
             url=connect_url(),
             act=_("Connect"),

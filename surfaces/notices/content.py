@@ -24,12 +24,13 @@ from surfaces.notices.models.notice import Notice, NoticeReason, NoticeState
 from surfaces.notices.models.rule import NoticeDelivery
 from surfaces.settings import instance
 from surfaces.text.format import one_line
+from surfaces.text.reasons import FORMATS
 
 MOST_SHOWN = 20  # things named in one mail; the rest is counted
 EXCERPT = 160  # characters of what a stranger said
 MARKS = str.maketrans("«»", "‹›")
 TITLES = {
-    NoticeReason.WAITS: _lazy("%(what)s needs attention: %(place)s"),
+    NoticeReason.WAITS: _lazy("%(what)s needs a decision: %(place)s"),
     NoticeReason.EXPIRES: _lazy("%(what)s expires: %(place)s"),
     NoticeReason.DOWN: _lazy("%(place)s is unreachable"),
     NoticeReason.BACK: _lazy("%(place)s has recovered"),
@@ -39,7 +40,7 @@ COUNTS = {  # in the order in which a subject names them
     NoticeReason.EXPIRES: ngettext_lazy("%(n)d expires soon", "%(n)d expire soon", "n"),
     NoticeReason.DOWN: ngettext_lazy("%(n)d surface is down", "%(n)d surfaces are down", "n"),
     NoticeReason.WAITS: ngettext_lazy(
-        "%(n)d item needs attention", "%(n)d items need attention", "n"
+        "%(n)d item needs a decision", "%(n)d items need a decision", "n"
     ),
     NoticeReason.BACK: ngettext_lazy("%(n)d surface is back", "%(n)d surfaces are back", "n"),
     NoticeReason.PAUSED: _lazy("sending is paused"),
@@ -159,4 +160,4 @@ def _summary(delivery: NoticeDelivery) -> str:
     ours = Notice.objects.filter(delivery=delivery.pk, state=NoticeState.DUE)
     found = dict(ours.order_by().values_list("reason").annotate(n=Count("pk")))
     named = [reason for reason in COUNTS if reason in found]
-    return ", ".join(str(COUNTS[reason] % {"n": found[reason]}) for reason in named)
+    return FORMATS["list"]([str(COUNTS[reason] % {"n": found[reason]}) for reason in named])

@@ -6,6 +6,7 @@ from django.db.models import CharField, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import JSONObject
 
 from surfaces.audit.models import AuditEvent
+from surfaces.desk import kinds
 from surfaces.desk.models import DeskItem, DeskViewer
 from surfaces.notices import schedule as notice_schedule
 from surfaces.notices.models.notice import Notice, NoticeQuerySet, NoticeReason, NoticeState
@@ -15,11 +16,6 @@ from surfaces.text.reasons import StoredReason, reason
 
 AT_ONCE = 1_000  # notices in one statement that looks at the ledger
 SPACING = timedelta(minutes=5)  # between two mails, or two calls, of one rule
-# The ledger's name for what stands behind each kind of the desk.
-LEDGER_NAMES = {
-    "draft": "draft", "lapsed": "draft", "failed": "draft", "unknown": "draft",
-    "suspect": "message", "given_up": "message", "account": "account",
-}  # fmt: skip
 GONE = "notice.off_desk"
 UNREAD = "notice.left_unread"
 NOT_THEIRS = "notice.out_of_reach"
@@ -41,17 +37,17 @@ def drop_handled(now: datetime) -> None:
 def close_handled(gone: NoticeQuerySet) -> int:
     """Close some of them with the name of who was faster; return how many."""
     some = list(gone.values_list("pk", "kind", "item_id")[:AT_ONCE])
-    names = {f"{LEDGER_NAMES[kind]}:{item}" for _, kind, item in some if kind in LEDGER_NAMES}
-    deeds = AuditEvent.objects.filter(subject__in=names).order_by("subject", "-id")
+    subjects = {name: kind.subject for name, kind in kinds.kinds().items()}
+    by_name: dict[str, list[int]] = {}
+    for pk, kind, item in some:
+        by_name.setdefault(f"{subjects.get(kind, kind)}:{item}", []).append(pk)
+    deeds = AuditEvent.objects.filter(subject__in=by_name).order_by("subject", "-id")
     last = {
         line.subject: reason(
             "notice.faster", actor=_person(line.actor), action=reason(f"action.{line.action}")
         )
         for line in deeds.distinct("subject").only("subject", "actor", "action")
     }
-    by_name: dict[str, list[int]] = {}
-    for pk, kind, item in some:
-        by_name.setdefault(f"{LEDGER_NAMES.get(kind)}:{item}", []).append(pk)
     for name, pks in by_name.items():
         still = Notice.objects.filter(pk__in=pks, state=NoticeState.DUE)
         still.update(state=NoticeState.HANDLED, why=last.get(name, GONE))

@@ -20,9 +20,8 @@ HOURS = [(1, _("hour")), (2, _("2 hours")), (3, _("3 hours")), (4, _("4 hours"))
 RISKS = [(Risk.LOW, _("Any risk")), (Risk.SOME, _("Medium or high risk")),
          (Risk.HIGH, _("High risk"))]  # fmt: skip
 BOUNDS = {
-    "min_value": _("Enter %(limit_value)s minutes or more."),
-    "max_value": _("Enter at most %(limit_value)s minutes; that is a day."),
-    "invalid": _("Enter a whole number of minutes."),
+    0: _("Enter 0 to 1440 minutes."),
+    1: _("Enter 1 to 1440 minutes."),
 }
 
 
@@ -37,7 +36,7 @@ def _minutes(label: Any, help_text: Any, least: int) -> forms.IntegerField:
         help_text=help_text,
         min_value=least,
         max_value=1440,
-        error_messages=BOUNDS,
+        error_messages=dict.fromkeys(("min_value", "max_value", "invalid"), BOUNDS[least]),
         widget=forms.NumberInput(attrs={"class": "input n"}),
     )
 
@@ -68,7 +67,7 @@ class RuleForm(StyledForm, forms.Form):
     channel = forms.ChoiceField(
         label=_("Channel"),
         choices=Channel.choices,
-        initial=Channel.MAIL,
+        initial=Channel.PAGE,
         widget=forms.RadioSelect,
         error_messages={"required": _("Select the app, email or a webhook.")},
     )
@@ -84,7 +83,7 @@ class RuleForm(StyledForm, forms.Form):
             attrs=HANDLE_ATTRS | {"inputmode": "url", "placeholder": "https://…"}
         ),
     )
-    hears_items = _yes(_("New desk items"), _("Notify when a new item needs attention."))
+    hears_items = _yes(_("New desk items"), _("Notify when a new item needs a decision."))
     hears_expiring = _yes(_("About to expire"), _("Notify before a decision expires."))
     expires_minutes = _minutes(_("Time before expiry"), _("How long before expiry to notify."), 1)
     hears_down = _yes(
@@ -95,10 +94,10 @@ class RuleForm(StyledForm, forms.Form):
     )
     hears_house = _yes(
         _("Instance alerts"),
-        _("Sending paused for 4 h, a worker without heartbeat, or a budget used up."),
+        _("Sending paused for 4 h, a process without heartbeat, or a budget used up."),
     )
     kinds = _several(
-        _("Only these types"), _("Applies to desk items. If none is selected: all types.")
+        _("Only these kinds"), _("Applies to desk items. If none is selected: all kinds.")
     )
     min_risk = forms.TypedChoiceField(
         label=_("Risk"),

@@ -90,7 +90,7 @@ def remove(rule: NoticeRule) -> None:
     """The last one stays: without any, the usual one would come back."""
     operator = Operator.objects.select_for_update(no_key=True).get(pk=rule.operator_id)
     if operator.notice_rules.count() < 2:
-        raise NotAllowed(_lazy("This is your last rule. Switch it off instead."))
+        raise NotAllowed(_lazy("This is your last rule and cannot be deleted. Disable it instead."))
     due = Notice.objects.filter(rule=rule, state=NoticeState.DUE)
     due.update(state=NoticeState.DROPPED, why="notice.rule_deleted")
     _record("removed", rule, operator)
@@ -101,7 +101,7 @@ def remove(rule: NoticeRule) -> None:
 def send_test(rule: NoticeRule, *, now: datetime) -> NoticeDelivery:
     """A mail or a call that says nothing, to see whether the way is open."""
     if rule.channel == Channel.PAGE:
-        raise NotAllowed(_lazy("What is told on the page needs no test."))
+        raise NotAllowed(_lazy("Notifications in the app need no test."))
     if NoticeDelivery.objects.filter(rule=rule, is_test=True, state="waiting").exists():
         raise NotAllowed(_lazy("A test is on its way already."))
     _record("tested", rule, rule.operator)
@@ -127,7 +127,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     if facts.get("pace") == NoticeFrequency.DAILY and facts.get("daily_at") is None:
         raise BadInput(_lazy("Enter the hour of the daily digest."))
     if not any(facts.get(f"hears_{what}") for what in ("items", "expiring", "down", "house")):
-        raise BadInput(_lazy("Choose at least one thing to hear of, or switch the rule off."))
+        raise BadInput(_lazy("Choose at least one event, or disable the rule."))
     return facts
 
 

@@ -67,7 +67,7 @@ def notice_rules(request: OperatorRequest) -> HttpResponse:
 @sensitive_variables("form", "kept")
 @require_http_methods(["GET", "HEAD", "POST"])
 def add_notice_rule(request: OperatorRequest) -> HttpResponse:
-    usual = NoticeRule(operator=request.user, channel=Channel.MAIL, hears_items=True)
+    usual = NoticeRule(operator=request.user, channel=Channel.PAGE, hears_items=True)
     form = form_for(request.user, usual, request.POST or None)
     if form.is_valid():
         with rule_errors_in_form(form):
@@ -102,7 +102,7 @@ def notice_rule(request: OperatorRequest, pk: int) -> HttpResponse:
 def switch_notice_rule(request: OperatorRequest, pk: int) -> HttpResponse:
     is_on = request.POST.get("on") == "1"
     rules.switch(_mine(request, pk), is_on=is_on, now=timezone.now())
-    words = _("Switched on. You hear of what comes from now on.") if is_on else _("Switched off.")
+    words = _("Enabled. It applies to events from now on.") if is_on else _("Disabled.")
     undo = {"undo": request.path, "on": "0" if is_on else "1"}
     toasts.show_toast(request, words, **undo)
     return redirect_back(request, "surfaces:notice_rules")
@@ -121,7 +121,7 @@ def test_notice_rule(request: OperatorRequest, pk: int) -> HttpResponse:
     with rule_errors_as_toasts(request), transaction.atomic():
         rules.send_test(_mine(request, pk), now=timezone.now())
         async_task("surfaces.tasks.notice")
-        toasts.show_toast(request, _("Test sent. See the result under Deliveries."))
+        toasts.show_toast(request, _("Test queued. The result appears under Deliveries."))
     return redirect("surfaces:notice_rule", pk)
 
 

@@ -13,8 +13,9 @@ P = ParamSpec("P")
 R = TypeVar("R", bound=HttpRequest)
 View = Callable[Concatenate[R, P], HttpResponse]
 
-DECIDES = _lazy("Your role is viewer: it reads everything and decides nothing. Ask a moderator.")
-MANAGES = _lazy("Only administrators connect accounts and change settings. Ask one of them.")
+DECIDES = _lazy("Viewers can read but not decide. Ask a moderator.")
+MANAGES = _lazy("Only administrators can do this. Ask one of them.")
+OPENS = _lazy("Only administrators can open this page.")
 
 
 def moderator_required(view: View[R, P]) -> View[R, P]:
@@ -22,14 +23,21 @@ def moderator_required(view: View[R, P]) -> View[R, P]:
 
 
 def admin_required(view: View[R, P]) -> View[R, P]:
-    return _guarded(view, lambda user: bool(user.may_manage), MANAGES)
+    return _guarded(view, lambda user: bool(user.may_manage), MANAGES, to_read=OPENS)
 
 
-def _guarded(view: View[R, P], allows: Callable[[Any], bool], why: str | Promise) -> View[R, P]:
+def _guarded(
+    view: View[R, P],
+    allows: Callable[[Any], bool],
+    why: str | Promise,
+    *,
+    to_read: str | Promise = "",
+) -> View[R, P]:
     @wraps(view)
     def guarded(request: R, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not allows(request.user):
-            raise PermissionDenied(why)
+            reads = request.method in {"GET", "HEAD"}
+            raise PermissionDenied(to_read if reads and to_read else why)
         return view(request, *args, **kwargs)
 
     return guarded

@@ -166,7 +166,7 @@ def _set_limits(operator: Operator, values: Mapping[str, Any]) -> None:
 def deactivate(operator: Operator, *, by: Operator) -> None:
     row = _guard(by, operator)
     if row.pk == by.pk:
-        raise NotAllowed(_lazy("You cannot lock yourself out. Another administrator can."))
+        raise NotAllowed(_lazy("You cannot deactivate yourself. Another administrator can."))
     if not row.is_active:
         raise NotAllowed(_lazy("%(name)s is already deactivated."), name=row.name)
     if row.may_manage:
@@ -197,7 +197,7 @@ def reset_password(operator: Operator, *, by: Operator) -> NewCredentials:
     """Put a password to hand over in place of the old one, which ends every session."""
     row = _guard(by, operator)
     if row.pk == by.pk:
-        own = _lazy("Change your own password on your own page; it asks for the old one.")
+        own = _lazy("Change your own password on your profile page. It asks for the present one.")
         raise NotAllowed(own)
     password = one_time_password()
     row.set_password(password)
@@ -212,7 +212,7 @@ def switch_off_two_factor(operator: Operator, *, by: Operator) -> None:
     """For somebody who lost phone and recovery codes."""
     row = _guard(by, operator)
     if row.pk == by.pk:
-        raise NotAllowed(_lazy("Switch off your own second factor on your own page."))
+        raise NotAllowed(_lazy("Disable your own two-factor on your profile page."))
     two_factor.switch_off(row, by=by.actor)
 
 

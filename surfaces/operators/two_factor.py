@@ -47,10 +47,10 @@ def switch_on(operator: Operator, secret: str, code: str, *, now: datetime) -> l
     """Ask for codes from now on. Return the recovery codes, in the clear this once."""
     row = _locked(operator)
     if row.has_two_factor:
-        raise NotAllowed(_lazy("The second factor is on already. Switch it off to begin anew."))
+        raise NotAllowed(_lazy("Two-factor is already on. Disable it first to set it up again."))
     step = _step_of(secret, code, now)
     if step is None:
-        hint = _lazy("%(wrong)s If it is right, look at the clock of your phone.")
+        hint = _lazy("%(wrong)s If the code is right, check the time on your phone.")
         raise BadInput(hint, wrong=WRONG)
     _write(
         operator,
@@ -67,7 +67,7 @@ def switch_on(operator: Operator, secret: str, code: str, *, now: datetime) -> l
 @transaction.atomic
 def switch_off(operator: Operator, *, by: str) -> None:
     if not _locked(operator).has_two_factor:
-        raise NotAllowed(_lazy("The second factor is off already."))
+        raise NotAllowed(_lazy("Two-factor is already off."))
     _write(operator, sealed_totp=b"", totp_since=None, totp_step=0)
     RecoveryCode.objects.filter(operator=operator).delete()
     AuditEvent.objects.record("operator.two_factor_off", actor=by, subject=operator)
@@ -76,7 +76,7 @@ def switch_off(operator: Operator, *, by: str) -> None:
 @transaction.atomic
 def renew_codes(operator: Operator) -> list[str]:
     if not _locked(operator).has_two_factor:
-        raise NotAllowed(_lazy("The second factor is off, so there is nothing to recover."))
+        raise NotAllowed(_lazy("Two-factor is off, so there are no recovery codes."))
     codes = _fresh_codes(operator)
     action = "operator.recovery_codes_renewed"
     AuditEvent.objects.record(action, actor=operator.actor, subject=operator)
@@ -125,8 +125,8 @@ def _secret(row: Operator) -> str:
         return crypto.decrypt(row.sealed_totp)
     except crypto.InvalidToken as error:
         words = _lazy(
-            "The second factor cannot be read with the keys we have. Use a recovery code, "
-            "or ask an administrator to switch it off."
+            "Your two-factor secret cannot be decrypted. Use a recovery code, or ask an "
+            "administrator to disable two-factor."
         )
         raise NotAllowed(words) from error
 

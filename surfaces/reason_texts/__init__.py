@@ -19,7 +19,8 @@ __all__ = ["audit", "delivery", "facts", "network", "services", "spam"]
 def show_moment(iso: str) -> str:
     """ "21 Nov, 08:00 UTC", in the reader's time zone."""
     local = timezone.localtime(datetime.fromisoformat(iso))
-    return f"{dated(local, pgettext('date format', 'j M, H:i'))} {local.tzname()}"
+    words = dated(local, pgettext("date format", "j M, H:i"))
+    return f"{words} {local.tzname()}"
 
 
 def _stop() -> str:

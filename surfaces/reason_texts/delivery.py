@@ -6,11 +6,11 @@ from surfaces.text.reasons import register
 
 TEXTS = {
     "decision.answers": _("Will reply: %(why)s."),
-    "decision.answers_until": _("Will reply: %(why)s, until %(until)s."),
+    "decision.answers_until": _("Will reply until %(until)s: %(why)s."),
     "decision.held": _("On hold: %(why)s."),
     "decision.held_until": _("On hold until %(until)s: %(why)s."),
     "decision.passed": _("No reply: %(why)s."),
-    "decision.passed_until": _("No reply: %(why)s, until %(until)s."),
+    "decision.passed_until": _("No reply until %(until)s: %(why)s."),
     "decision.rest": _("%(why)s."),
     "decision.rest_until": _("%(why)s, until %(until)s."),
     "decision.waits": _("Waiting: %(why)s."),
@@ -43,7 +43,7 @@ TEXTS = {
     "draft_state.sending": _("sending"),
     "draft_state.sent": _("sent"),
     "draft_state.shadowed": _("shadowed"),
-    "draft_state.unknown": _("unknown"),
+    "draft_state.unknown": _("unconfirmed"),
     "draft_state.waiting": _("waiting"),
     "draft_state.withdrawn": _("withdrawn"),
     "look.absent_once": _("Not found at the first check; checking once more."),

@@ -14,10 +14,12 @@ TEXTS = {
     "address.credentials": _("The address has a name or a password in it. Take it out."),
     "address.no_address": _("%(text)s is no address."),
     "address.no_answer": _("The name %(host)s leads to no address."),
-    "address.no_https": _("Use https: anybody on the way could read and change the rest."),
+    "address.no_https": _(
+        "Use https. Over http, others on the network can read and change the request."
+    ),
     "address.not_resolved": _("The name %(host)s could not be resolved."),
-    "address.not_web": _("This is no web address."),
-    "address.not_whole": _("Enter a whole web address, like https://agent.example.org/wake."),
+    "address.not_web": _("This is not a URL."),
+    "address.not_whole": _("Enter a full URL, such as https://example.org/hook."),
     "address.own_name": _(
         "%(host)s is a name of our own network. If that is meant, set WAKE_PRIVATE_ADDRESSES=on."
     ),
@@ -46,10 +48,10 @@ TEXTS = {
     "mail.failed": _("The mail server failed us (%(name)s)."),
     "mail.hung_up": _("The mail server hung up."),
     "mail.login_refused": _("The mail server did not take our name and password (%(smtp_code)s)."),
-    "mail.no_address": _("You have no mail address. Enter one on your page."),
+    "mail.no_address": _("Your profile has no email address. Enter one in your profile."),
     "mail.not_reached": _("The mail server could not be reached."),
     "mail.not_reached_because": _("The mail server could not be reached (%(name)s)."),
-    "mail.not_set_up": _("Mail is not set up here: an administrator sets EMAIL_URL and MAIL_FROM."),
+    "mail.not_set_up": _("Email is not configured. An administrator sets EMAIL_URL and MAIL_FROM."),
     "mail.not_written": _("The mail could not be written (%(name)s)."),
     "mail.refused": _("The mail server refused the mail: %(said)s"),
     "mail.timeout": _("The mail server did not answer within %(email_timeout)s s."),
@@ -76,7 +78,7 @@ TEXTS = {
     "notice.put_off": _("Postponed: an operator snoozed the item."),
     "notice.quiet_hours": _("Postponed: quiet hours."),
     "notice.rule_deleted": _("Rule deleted."),
-    "notice.rule_off": _("The rule was switched off."),
+    "notice.rule_off": _("The rule was disabled."),
     "notice.secret_lost": _("The secret cannot be decrypted. Create a new one."),
     "notice.silent": _("%(kind)s sends no heartbeat. Start it with: %(start)s"),
     "secret.no_base64": _("A secret is whsec_ and base64 behind it. Empty: we make one."),
@@ -85,7 +87,7 @@ TEXTS = {
     "token.too_long": _("The token has more than %(longest_token)s characters."),
     "worker.replier": _("Replier"),
     "worker.sender": _("Sender"),
-    "worker.tasks": _("Tasks"),
+    "worker.tasks": _("Worker"),
     "worker.watcher": _("Watcher"),
     "worker.web": _("Web"),
 }

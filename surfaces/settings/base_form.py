@@ -19,7 +19,7 @@ from surfaces.settings.form_fields import as_typed, bounds_text, form_field, ini
 from surfaces.settings.history import ChangedValue, History, HistoryEntry
 from surfaces.settings.services import spec_of
 from surfaces.text.format import one_line
-from surfaces.text.reasons import label
+from surfaces.text.reasons import FORMATS, label
 from surfaces.web.forms import StyledForm
 
 SEEN = "seen"  # the hidden field with a mark of each value as it was shown
@@ -120,6 +120,10 @@ class SettingsForm(StyledForm, forms.Form):
         """Also for what is on another form, or on none."""
         return self.known_fields.get(name) or SettingField(name, label("fact", name).capitalize())
 
+    def is_hidden(self, name: str) -> bool:
+        """Can be set, but not on a page."""
+        return self.spec.knows(name) and name not in self.known_fields
+
     def ordered(self, names: Collection[str]) -> list[str]:
         """As on the form, then those that are not on it."""
         return list(dict.fromkeys([*(n for n in self.known_fields if n in names), *names]))
@@ -129,7 +133,7 @@ class SettingsForm(StyledForm, forms.Form):
         labels = [str(self.field_named(name).label).lower() for name in self.ordered(names)]
         if (more := len(labels) - 3) > 0:
             labels[3:] = [_("%(more)d more") % {"more": more}]
-        return ", ".join(labels)
+        return FORMATS["list"](labels)
 
     def display(self, name: str, kept: Any) -> str:
         """A value as an audit event keeps it, for a sentence."""

@@ -21,8 +21,10 @@ MAX_SECONDS = 31 * 86_400
 NO_BOUND = 2**31 - 1  # a bound of the database's, not of ours
 
 
-def form_field(column: Column, unit: Any = "") -> forms.Field:
-    """The form field for this kind of column."""
+def form_field(
+    column: Column, unit: Any = "", *, bounds: tuple[float, float] | None = None
+) -> forms.Field:
+    """The form field for this kind of column. `bounds` are narrower than those of the column."""
     if column.choices:
         choices = list(column.choices)
         if column.name == "mode":
@@ -41,7 +43,7 @@ def form_field(column: Column, unit: Any = "") -> forms.Field:
     ends = {type(check): check.limit_value for check in checks}
     mode = "decimal" if isinstance(column, models.DecimalField | models.FloatField) else "numeric"
     widget = forms.TextInput(attrs={**NUMBER, "inputmode": mode})
-    low, high = ends.get(MinValueValidator, 0), ends.get(MaxValueValidator)
+    low, high = bounds or (ends.get(MinValueValidator, 0), ends.get(MaxValueValidator))
     field = _made(column, min_value=low, max_value=high, widget=widget)
     field.error_messages |= number_errors(field, unit)
     return field
@@ -65,7 +67,10 @@ def bounds_text(field: forms.Field) -> str:
 
 def number_errors(field: forms.Field, unit: Any) -> dict[str, str]:
     """Each says what to enter instead. Django fills in `show_value`."""
-    asked = _("Enter %(bounds)s.") % {"bounds": f"{bounds_text(field)} {unit}".strip()}
+    bounds = f"{bounds_text(field)} {unit}".strip()
+    has_end = getattr(field, "max_value", None) is not None
+    asked = _("Enter a number from %(bounds)s.") if has_end and not unit else _("Enter %(bounds)s.")
+    asked %= {"bounds": bounds}
     again = asked.replace("%", "%%")  # Django fills the value into the last two
     is_whole = type(field) in (forms.IntegerField, PercentField)
     no_number = _("This is not a whole number.") if is_whole else _("This is not a number.")

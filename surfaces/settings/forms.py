@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from surfaces.settings.base_form import SettingsForm
 from surfaces.settings.fields import Section, SettingField
+from surfaces.settings.form_fields import form_field
 
 GENERAL = Section("house", _lazy("General"), (
     SettingField("name", _lazy("Name"), _lazy("Stands in the subject of every email.")),
@@ -14,7 +17,7 @@ GENERAL = Section("house", _lazy("General"), (
         _lazy("For emails and for visitors who are not signed in."
               " Each operator chooses their own.")),
 ))  # fmt: skip
-SENDING = Section("sending", _lazy("Sending"), (
+SENDING = Section("sending", pgettext_lazy("heading", "Sending"), (
     SettingField("undo_seconds", _lazy("Undo window"),
         _lazy("An approved draft is sent after this time; until then it can be undone."
               " 0: it is sent at once."), _lazy("seconds")),
@@ -24,22 +27,28 @@ SENDING = Section("sending", _lazy("Sending"), (
 ))  # fmt: skip
 SPAM = Section("spam", _lazy("Spam filter"), (
     SettingField("suspect_from", _lazy("Suspect score"),
-        _lazy("A comment with this score or more waits for a moderator."), _lazy("score")),
+        _lazy("A comment with this score or more is held for review.")),
     SettingField("spam_from", _lazy("Spam score"),
         _lazy("A comment with this score or more is marked as spam."
-              " Must be above the suspect score."), _lazy("score")),
+              " Must be above the suspect score.")),
 ))  # fmt: skip
+
+
+SCORES = {"suspect_from": (0.1, 0.99), "spam_from": (0.11, 1)}  # as on the filter's page
 
 
 class InstanceForm(SettingsForm):
     sections = (GENERAL, SENDING, SPAM)
 
+    def form_field(self, setting: SettingField) -> forms.Field:
+        if setting.name in SCORES:
+            return form_field(self.spec.column(setting.name), bounds=SCORES[setting.name])
+        return super().form_field(setting)
+
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
         suspect, spam = given.get("suspect_from"), given.get("spam_from")
-        if suspect == 0:
-            self.add_error("suspect_from", _("0 would hold every comment. Enter more than 0."))
-        elif suspect is not None and spam is not None and suspect >= spam:
+        if suspect is not None and spam is not None and suspect >= spam:
             message = _("%(suspect)s is not below the spam score %(spam)s. Enter less.")
             self.add_error("suspect_from", message % {"suspect": suspect, "spam": spam})
         return given

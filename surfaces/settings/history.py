@@ -47,20 +47,28 @@ class HistoryEntry:
 
     @property
     def values(self) -> list[ChangedValue]:
-        return [self.value(name) for name in self.form.ordered(self.pairs)]
+        """Without what no form shows, such as a list that only an import sets."""
+        names = self.form.ordered(self.pairs)
+        return [self.value(name) for name in names if not self.form.is_hidden(name)]
 
     def value(self, name: str) -> ChangedValue:
         before, after = (self.form.display(name, value) for value in self.pairs[name])
         return ChangedValue(self.form.field_named(name), before, after, self.event)
 
+    @cached_property
+    def moved(self) -> list[str]:
+        return changed_since(self.pairs, self.form.current)
+
     @property
     def can_undo(self) -> bool:
-        return can_undo(self.form.row, self.event)
+        """Not if a value changed again that no form shows: nobody could set it by hand."""
+        is_lost = any(map(self.form.is_hidden, self.moved))
+        return can_undo(self.form.row, self.event) and not is_lost
 
     @property
     def changed_since(self) -> list[Text]:
         """Labels of the values that were changed again."""
-        names = changed_since(self.pairs, self.form.current) if self.can_undo else []
+        names = self.moved if self.can_undo else []
         return [self.form.field_named(name).label for name in names]
 
 
@@ -70,7 +78,7 @@ class History:
             events = events_of(form.row).order_by("-id")[:MAX_EVENTS]
         entries = (HistoryEntry(event, form) for event in events)
         self.entries = [entry for entry in entries if entry.pairs]
-        self.shown = self.entries[:MAX_SHOWN]
+        self.shown = [entry for entry in self.entries if entry.values][:MAX_SHOWN]
 
     def last(self, *names: str) -> HistoryEntry | None:
         """The last change of any of these values."""

@@ -26,6 +26,10 @@ Row = TypeVar("Row", bound=models.Model)
 _specs: dict[type[models.Model], SettingsSpec[Any]] = {}
 
 
+CHANGED_AGAIN_ONE = _("%(fields)s was changed again since. Set the value by hand.")
+CHANGED_AGAIN = _("%(fields)s were changed again since. Set the values by hand.")
+
+
 class ChangedMeanwhile(StaleState):
     """Somebody else changed `fields` since the person looked."""
 
@@ -35,7 +39,7 @@ class ChangedMeanwhile(StaleState):
         message: object = _("Changed after you opened this page: %(fields)s. Look again."),
     ) -> None:
         self.fields = tuple(fields)
-        super().__init__(message, fields=", ".join(name.replace("_", " ") for name in self.fields))
+        super().__init__(message, fields=[name.replace("_", " ") for name in self.fields])
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,6 @@ def undo(row: Row, event: AuditEvent, *, by: str, now: datetime) -> SavedChange:
     held = spec_of(row).lock(row)
     pairs = pairs_of(event.facts)
     if moved := changed_since(pairs, values_of(held)):
-        raise ChangedMeanwhile(moved, _("Changed again since: %(fields)s. Set the value by hand."))
+        raise ChangedMeanwhile(moved, CHANGED_AGAIN if len(moved) > 1 else CHANGED_AGAIN_ONE)
     before = {name: value for name, (value, _after) in pairs.items()}
     return change(row, before, by=by, now=now, undoes=event.pk)

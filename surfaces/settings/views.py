@@ -1,5 +1,6 @@
 """The index of settings, and the settings of this installation."""
 
+from django.conf import settings as django_settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -23,4 +24,5 @@ house_settings, undo_house = PAGE.views(lambda _request: current())
 @require_safe
 def settings(request: OperatorRequest) -> HttpResponse:
     links = [link for found in extensions() for link in found.settings_links]
-    return render(request, "surfaces/settings/index.html", {"house": current(), "links": links})
+    shown = {"house": current(), "links": links, "has_components": django_settings.STYLE_GUIDE}
+    return render(request, "surfaces/settings/index.html", shown)

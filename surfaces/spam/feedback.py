@@ -60,7 +60,9 @@ def unmark(message: Message, *, by: str, now: datetime) -> None:
 def _locked(message: Message) -> Message:
     row = Message.objects.select_for_update(of=("self",)).defer("search").get(pk=message.pk)
     if row.direction == Direction.OUTGOING:
-        raise NotAllowed(_lazy("These are our own words; the spam filter judges other people's."))
+        raise NotAllowed(
+            _lazy("One of our accounts wrote this. Only comments by others can be marked.")
+        )
     return row
 
 

@@ -84,11 +84,31 @@ def joined(several: Iterable[object]) -> str:
     return FORMATS["sentences"]([str(one) for one in several])
 
 
+@register.filter
+def listed(several: Iterable[object]) -> str:
+    """ "a, b", with the separator of the language."""
+    return FORMATS["list"]([str(one) for one in several])
+
+
 @register.simple_tag
 @pure
 def stop() -> str:
     """`{% stop %}`: the full stop of the language."""
     return pgettext("at the end of a sentence", ".")
+
+
+@register.simple_tag
+@pure
+def comma() -> str:
+    """`{% comma %}`: the comma of the language."""
+    return pgettext("between parts of a sentence", ",")
+
+
+@register.simple_tag
+@pure
+def colon() -> str:
+    """`{% colon %}`: the colon of the language."""
+    return pgettext("between parts of a sentence", ":")
 
 
 @register.simple_tag

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as dated
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, gettext_noop, pgettext
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext
 
 from surfaces.drafts.models import Draft
 from surfaces.messages.models import Message
@@ -24,6 +24,11 @@ register = template.Library()
 
 # Of a text of ours, in this order.
 PARTS = (gettext_noop("Terms"), gettext_noop("Pointer"), gettext_noop("Exit"))
+EXPLAINED = {
+    "Terms": gettext_lazy("The common ground that the reply starts from"),
+    "Pointer": gettext_lazy("The passage that the reply refers to"),
+    "Exit": gettext_lazy("How the conversation can go on or stop"),
+}
 PART = re.compile(r"(?<!\S)(Terms|Pointer|Exit):\s+")
 
 
@@ -69,8 +74,7 @@ def spoken(text: str) -> SafeString:
     parts = [(f"{mark[1]}: ", text[mark.end() : end].rstrip()) for mark, end in pairs]
     if before := text[: marks[0].start()].rstrip():
         parts.insert(0, ("", before))
-    rows = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", parts)
-    return format_html('<dl class="as-sent parts" dir="auto">{}</dl>', rows)
+    return _parts([(_term(name, name.removesuffix(": ")), words) for name, words in parts])
 
 
 @register.simple_tag
@@ -81,9 +85,19 @@ def voiced(draft: Draft, to: Message | None) -> SafeString:
     if not any(name for name, _ in parts):
         return spoken(draft.text)
     there = quotes.standing(quotes.quotes(draft.pointer), to.content if to else "")
-    rows = [(gettext(name), _marked(words, there)) for name, words in parts]
-    shown = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", rows)
+    return _parts([(_term(gettext(name), name), _marked(words, there)) for name, words in parts])
+
+
+def _parts(rows: list[tuple[SafeString, str]]) -> SafeString:
+    shown = format_html_join("", "<div>{}<dd>{}</dd></div>", rows)
     return format_html('<dl class="as-sent parts" dir="auto">{}</dl>', shown)
+
+
+def _term(shown: str, part: str) -> SafeString:
+    """The name of a part, explained on hover."""
+    if part not in EXPLAINED:
+        return format_html("<dt>{}</dt>", shown)
+    return format_html('<dt title="{}">{}</dt>', EXPLAINED[part], shown)
 
 
 def _marked(words: str, passages: list[str]) -> SafeString:
@@ -141,6 +155,6 @@ def clock(moment: datetime) -> SafeString:
     words = f"{local:%H:%M:%S}"
     if local.date() != timezone.localdate():
         words = dated(local, pgettext("date format", "j M H:i"))
-    title = f"{dated(local, pgettext('date format', 'j F Y, H:i:s'))} {local.tzname()}"
+    whole = dated(local, pgettext("date format", "j M Y, H:i:s"))
     html = '<time datetime="{}" title="{}">{}</time>'
-    return format_html(html, moment.isoformat(), title, words)
+    return format_html(html, moment.isoformat(), f"{whole} {local.tzname()}", words)

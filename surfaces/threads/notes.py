@@ -68,7 +68,7 @@ def notes(
             found.append(Note(said, str(draft.why), draft.pk, draft.decided_at))
     found += also
     if not message.spam_status and message.spam_score is not None:
-        found.append(Note("", _("Clean, score %.2f.") % message.spam_score))
+        found.append(Note("", _("No verdict, score %.2f.") % message.spam_score))
     return found
 
 
@@ -107,7 +107,10 @@ def _spam(message: Message) -> list[Note]:
     judge = getattr(message, "judged_by", None)
     if judge and message.spam_status:
         who = _name(judge).capitalize()
-        said = _("%(who)s marked it as %(what)s.") % {"who": who, "what": message.spam_status}
+        said = _("%(who)s marked it as %(what)s.") % {
+            "who": who,
+            "what": label("word", message.spam_status),
+        }
         return [Note(said, _score(message))]
     if message.spam_status not in {SpamStatus.SPAM, SpamStatus.SUSPECT}:
         return []

@@ -62,7 +62,7 @@ NEXT = {
 FOUND = {
     "spam": later("Ignored as spam"),
     "suspect": later("Held for review as suspect"),
-    "": later("Clean"),
+    "": later("No verdict"),
 }
 
 
@@ -168,18 +168,21 @@ def _seen(
 
 def _judged(message: Message, at: scoring.Thresholds | None) -> TimelineEvent:
     """What the filter said; with the house's thresholds at hand, whatever people said later."""
-    status, bound = message.spam_status, ""
+    status, measures = message.spam_status, f"{_('score')} {message.spam_score:.2f}"
     if at:
         signs = {str(reason[0]) for reason in message.spam_reasons if reason}
         status = scoring.status_of(message.spam_score or 0.0, signs, at)
         given = at.spam if status == "spam" else at.suspect
-        bound = f", {_('from') if status else _('under')} {given:.2f}"
+        measured = _("score %(score)s, under %(bound)s")
+        if status:
+            measured = _("score %(score)s, from %(bound)s")
+        measures = measured % {"score": f"{message.spam_score:.2f}", "bound": f"{given:.2f}"}
     words = FOUND.get(status or "", FOUND[""])
     is_bad = status in {"spam", "suspect"}
     return TimelineEvent(
         at=message.seen_at, words=str(words), how="warn" if is_bad else "done",
         why=message.spam_why if is_bad else "",
-        measures=f"{_('score')} {message.spam_score:.2f}{bound}",
+        measures=measures,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 
 def show_toast(request: HttpRequest, words: str, *, undo: str = "", **fields: str) -> None:
@@ -15,7 +16,7 @@ def show_toast(request: HttpRequest, words: str, *, undo: str = "", **fields: st
 
 
 def show_error(request: HttpRequest, words: object) -> None:
-    messages.error(request, f"Not done: {words}")
+    messages.error(request, _("Not done: %(words)s") % {"words": words})
 
 
 def undo_of(message: Message) -> Any:

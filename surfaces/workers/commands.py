@@ -27,7 +27,7 @@ class PollingCommand(BaseCommand):
         self.ending = threading.Event()  # set by SIGTERM; a step stops at its next chance
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--once", action="store_true", help="Run one round and exit.")
+        parser.add_argument("--once", action="store_true", help="run one round and exit")
 
     def step(self) -> list[dict[str, Any]]:
         """Do what is due; return one line per result."""

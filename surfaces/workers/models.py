@@ -16,7 +16,7 @@ class WorkerKind(models.TextChoices):
     WATCHER = "watcher", _lazy("Watcher")
     SENDER = "sender", _lazy("Sender")
     REPLIER = "replier", _lazy("Replier")
-    TASKS = "tasks", _lazy("Tasks")
+    TASKS = "tasks", _lazy("Worker")
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):

@@ -84,7 +84,7 @@ def test_a_moderator_clears_100_mixed_items_by_keyboard_alone(visit, account, ca
             f" {p95:.0f} ms p95 from key to next item, {len(requests)} requests"
             f" ({requests.count('POST')} POST)"
         )
-    expect(page.get_by_role("heading", name="Nothing needs attention")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing needs a decision")).to_be_visible()
     assert decided == MANY == requests.count("POST")
     assert not DeskItem.objects.exists()
     assert not Message.objects.suspect().exists()

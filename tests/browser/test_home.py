@@ -30,9 +30,9 @@ def test_home_at_work_folds_on_a_phone_and_leads_to_the_desk(
 ) -> None:
     page = visit(mira, "/", viewport={"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    expect(page.get_by_role("heading", level=1)).to_contain_text("need attention")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("need a decision")
     expect(page.get_by_role("region", name="Agents today")).to_contain_text("Gabriel")
     page.get_by_role("button", name="Hide").click()
     expect(page.get_by_role("region", name="Setup")).to_have_count(0)
-    page.get_by_role("region", name="Needs attention").get_by_role("link").first.click()
+    page.get_by_role("region", name="Needs a decision").get_by_role("link").first.click()
     page.wait_for_url("**/desk/?kind=*")

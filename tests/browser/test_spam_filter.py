@@ -34,23 +34,23 @@ def test_a_slider_shows_what_would_change_and_pushes_the_other(
     found = page.get_by_role("region", name="Preview")
     expect(found).to_contain_text("no stored verdict would change")
     expect(found.get_by_role("button", name="Apply these thresholds")).to_be_disabled()
-    slider = page.get_by_role("slider", name="Suspect from, slider")
+    slider = page.get_by_role("slider", name="Suspect score, slider")
     slider.focus()
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
-    expect(page.get_by_label("Suspect from a score of")).to_have_value("0.35")
+    expect(page.get_by_label("Suspect score", exact=True)).to_have_value("0.35")
     expect(found).to_contain_text("1 of 1 verdicts would change: 1 to match")
     expect(page).to_have_url(re.compile(r"suspect=0\.35"))
     expect(page.locator("#replay-said")).to_contain_text("1 stored verdict")
     slider.press("End")
-    expect(page.get_by_label("Spam from a score of")).to_have_value("1.00")
+    expect(page.get_by_label("Spam score", exact=True)).to_have_value("1.00")
 
 
 def test_an_admin_sets_what_the_slider_shows_and_undoes_it(
     visit: Visit, mira: Operator, decided: None
 ):
     page = visit(mira, "/spam-filter/")
-    page.get_by_label("Suspect from a score of").fill("0.30")
+    page.get_by_label("Suspect score", exact=True).fill("0.30")
     page.locator("summary", has_text="Apply these thresholds").click()
     expect(page.locator("#replay form")).to_contain_text("0.30 instead of 0.40")
     page.get_by_role("button", name="Apply", exact=True).click()
@@ -65,7 +65,7 @@ def test_thresholds_are_tried_and_words_forgotten_without_script(
 ):
     page = visit(mira, "/spam-filter/", java_script_enabled=False)
     expect(page.locator("input[type=range]").first).to_be_hidden()
-    page.get_by_label("Suspect from a score of").fill("0.30")
+    page.get_by_label("Suspect score", exact=True).fill("0.30")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("1 of 1 verdicts would change")).to_be_visible()
     page.get_by_role("link", name="All words").click()

@@ -92,12 +92,12 @@ def test_connect_says_what_it_made(moltbook: Any, monkeypatch: Any):
     ("words", "says"),
     [
         (["teletext", "--agent", "iris"], "no kind"),
-        (["moltbook", "--agent", "Iris!"], "no agent's name"),
+        (["moltbook", "--agent", "Iris!"], "not a valid short name"),
         (["moltbook", "--agent", "iris", "--every", "0"], "1 to 1440"),
-        (["moltbook", "--agent", "iris", "--mode", "loud"], "no mode"),
-        (["moltbook", "--agent", "iris"], "needs a token"),
+        (["moltbook", "--agent", "iris", "--mode", "loud"], "There is no mode"),
+        (["moltbook", "--agent", "iris"], "needs a credential"),
         (["moltbook", "--agent", "iris", "--token-env", "NO_SUCH_VARIABLE"], "NO_SUCH_VARIABLE"),
-        (["moltbook", "--agent", "iris", "--base-url", "ftp://x"], "no address"),
+        (["moltbook", "--agent", "iris", "--base-url", "ftp://x"], "not a valid address"),
     ],
 )
 def test_connect_refuses_with_one_sentence_and_keeps_nothing(words: list[str], says: str):

@@ -11,6 +11,7 @@ from django.urls import reverse
 from dialogue.budgets import shared
 from surfaces.errors import BadInput, NotAllowed, RuleBroken
 from surfaces.models import AuditEvent, InstanceSettings
+from surfaces.settings import services
 from surfaces.settings.changes import dump_marks, marks_of
 from surfaces.settings.instance import current
 from surfaces.settings.services import (
@@ -21,6 +22,7 @@ from surfaces.settings.services import (
     undo,
     values_of,
 )
+from surfaces.text.reasons import SENTENCES
 from tests.factories import (
     NOON,
     event_of,
@@ -67,7 +69,7 @@ def test_every_noun_changes_and_undoes_the_same_way(case: tuple[Any, dict[str, A
     }
     assert event_of(undone).facts["undoes"] == event.pk
     assert [found.pk for found in events_of(row)] == [saved.event_id, undone.event_id]
-    with pytest.raises(ChangedMeanwhile, match="Changed again since"):
+    with pytest.raises(ChangedMeanwhile, match="changed again since"):
         undo(row, event, by=JON, now=NOON)
 
 
@@ -149,3 +151,8 @@ def test_a_row_of_settings_appears_with_its_first_change():
     assert not InstanceSettings.objects.exists()
     change(current(), {"undo_seconds": 20}, by=ADA, now=NOON)
     assert InstanceSettings.objects.get().updated_by == ADA
+
+
+def test_every_value_that_can_be_set_has_words_in_the_audit_log():
+    names = {name for spec in services._specs.values() for name in spec.fields}
+    assert [name for name in sorted(names) if f"fact.{name}" not in SENTENCES] == []

@@ -35,7 +35,9 @@ class ScopeCommand(BaseCommand):
 
 
 class Command(ScopeCommand):
-    help = "Stop sending: everything, one surface, one account or one agent."
+    help = (
+        "Stop writing replies and sending: for everything, one surface, one account or one agent."
+    )
 
     def add_arguments(self, parser: Any) -> None:
         super().add_arguments(parser)

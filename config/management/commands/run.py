@@ -38,8 +38,10 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default=settings.ENV.host)
-        parser.add_argument("--port", type=int, default=settings.ENV.port)
+        parser.add_argument("--host", default=settings.ENV.host, help="address of the web process")
+        parser.add_argument(
+            "--port", type=int, default=settings.ENV.port, help="port of the web process"
+        )
 
     def handle(self, *, host: str, port: int, **options: Any) -> None:
         self.began = time.monotonic()

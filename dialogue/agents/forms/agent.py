@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.models.agent import Agent
 from surfaces import adapters
+from surfaces.accounts.forms import MODE_HELP
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.settings.form_fields import check_legible
 from surfaces.web.forms import HANDLE_ATTRS, StyledForm
@@ -46,15 +47,17 @@ class ConnectForm(StyledForm, forms.Form):
         label=_lazy("Address"),
         required=False,
         max_length=300,
-        help_text=_lazy("Empty: the service's usual one. Else that of the place we mean."),
+        help_text=_lazy(
+            "Leave empty for the service's default address. Enter a URL to use another server."
+        ),
         widget=forms.TextInput(attrs={"placeholder": "https://…", "inputmode": "url"}),
     )
     agent = forms.CharField(
         label=_lazy("Agent"),
         max_length=64,
         help_text=_lazy(
-            "Short name of who will speak there: letters, digits, dashes. A new one answers by "
-            "itself, as the mode says."
+            "Short name of the agent: letters, digits, hyphens. A new agent is created with "
+            "automatic replies on."
         ),
         widget=forms.TextInput(attrs=HANDLE_ATTRS),
     )
@@ -62,32 +65,36 @@ class ConnectForm(StyledForm, forms.Form):
         label=_lazy("Handle"),
         required=False,
         max_length=120,
-        help_text=_lazy("Our name on the service. Empty: the service tells us."),
+        help_text=_lazy(
+            "The account's name on the service. Leave empty to read it from the service."
+        ),
         widget=forms.TextInput(attrs=HANDLE_ATTRS),
     )
     token = forms.CharField(
         label=_lazy("Credential"),
         required=False,
         max_length=4000,
-        help_text=_lazy("Kept encrypted and never shown again. The built-in hub needs none."),
+        help_text=_lazy("Stored encrypted and never shown again. The built-in hub needs none."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     every = forms.IntegerField(
         label=_lazy("Poll interval"),
+        required=False,
         min_value=1,
         max_value=1440,
-        initial=5,
-        help_text=_lazy("How often the watcher looks for what is new."),
+        help_text=_lazy("Minutes between two polls."),
         error_messages={
             "min_value": _lazy("Enter 1 to 1440 minutes."),
-            "max_value": _lazy("Enter 1 to 1440 minutes; 1440 is once a day."),
+            "max_value": _lazy("Enter 1 to 1440 minutes."),
             "invalid": _lazy("Enter a whole number of minutes, 1 to 1440."),
         },
         widget=forms.NumberInput(attrs={"class": "input n"}),
     )
     mode = forms.ChoiceField(
         label=_lazy("Mode"),
-        choices=ReplyMode.choices,
-        initial=ReplyMode.REVIEW,
+        required=False,
+        choices=[("", _lazy("Default")), *reversed(ReplyMode.choices)],
+        initial="",
+        help_text=MODE_HELP,
         widget=forms.RadioSelect,
     )

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from surfaces.accounts.forms import MODE_HELP
 from surfaces.settings.fields import Section, SettingField
 
 DOLLARS = _("US dollars")
@@ -11,9 +12,7 @@ PER_MILLION = _("US dollars a million")
 REPLIES = Section("replies", _("Replies"), (
     SettingField("is_autonomous", _("Automatic replies"),
         _("Off: no activation starts and nothing is written.")),
-    SettingField("mode", _("Mode"),
-        _("Review: a person approves each draft. Shadow: everything is done except sending."
-          " Auto: drafts are sent without approval. Off: nothing is written.")),
+    SettingField("mode", _("Mode"), MODE_HELP),
     SettingField("replies_per_day", _("Replies a day"),
         _("Once reached, comments wait until the next day."), _("replies")),
     SettingField("replies_per_thread", _("Replies per thread"),
@@ -39,9 +38,9 @@ HOURS = Section("hours", _("Active hours"), (
 ))  # fmt: skip
 STONES = Section("stones", _("Stones"), (
     SettingField("lays_stones", _("Write posts"),
-        _("Writes posts on its own, up to the daily number of each presence.")),
-    SettingField("kernels", _("Kernels"),
-        _("Topic seeds for posts, one per line. The least recently used one is next.")),
+        _("Writes posts on its own, up to the daily number of each assigned account.")),
+    SettingField("kernels", _("Topic seeds"),
+        _("For posts, one per line. The least recently used one is next.")),
 ))  # fmt: skip
 BUDGETS = Section("budgets", _("Budgets"), (
     SettingField("money_per_day", _("Money a day"),
@@ -65,8 +64,8 @@ PERSONA = Section("persona", _("Persona"), (
 SETTINGS = (REPLIES, HOURS, STONES, BUDGETS, PERSONA)
 
 VOICE = (Section("voice", _("Voice"), (
-    SettingField("lives", _("Replies are written"),
-        _("Here: by the voice below. Elsewhere: by an external agent that a webhook wakes.")),
+    SettingField("lives", _("Replies are written by"),
+        _("This instance uses the voice below. An external agent is notified by webhook.")),
     SettingField("voice", _("Voice"),
         _("Scripted: templates, no model. Model: asks the models below in their order.")),
     SettingField("temperature", _("Temperature"), _("0: always the same reply. 1: varied.")),
@@ -76,12 +75,13 @@ VOICE = (Section("voice", _("Voice"), (
         _("For one request. After it the next model is asked."), _("seconds")),
 )),)  # fmt: skip
 
-PRESENCE = (Section("presence", _("Presence"), (
+PRESENCE = (Section("presence", _("Assigned account"), (
     SettingField("mode", _("Mode"), _("For this account only.")),
     SettingField("stones_per_day", _("Stones a day"),
         _("Maximum number of posts it writes here on its own."), _("stones")),
     SettingField("explore_share", _("Exploration"),
-        _("The share of its stones that try something new. The others repeat what worked."), "%"),
+        _("Share of stones that start from a topic seed. The others continue one of our threads"
+          " that people answered."), "%"),
     SettingField("stone_community", _("Community for stones"),
         _("Where its posts go. Empty: the default community of the service.")),
 )),)  # fmt: skip

@@ -25,8 +25,8 @@ def check_timezone(name: str) -> None:
 
 
 class AgentLocation(models.TextChoices):
-    HERE = "here", _lazy("Here: the agent's voice writes")
-    ELSEWHERE = "elsewhere", _lazy("Elsewhere: an external agent writes, notified by webhook")
+    HERE = "here", _lazy("This instance")
+    ELSEWHERE = "elsewhere", _lazy("An external agent (webhook)")
 
 
 class Agent(models.Model):

@@ -22,7 +22,7 @@ class VoiceKind(models.TextChoices):
 class OutputStyle(models.TextChoices):
     TOOL = "tool", _("Tool call")
     NATIVE = "native", _("JSON schema")
-    PROMPTED = "prompted", _("Asked for in words")
+    PROMPTED = "prompted", _("Prompted")
 
 
 def dollars(usual: int, *, most: int) -> models.DecimalField[Any, Any]:

@@ -68,9 +68,9 @@ def _kernels(lines: Iterable[str]) -> list[str]:
     kept = dict.fromkeys(" ".join(line.replace("\0", "").split()) for line in lines)
     kernels = [line for line in kept if line]
     if len(kernels) > MAX_KERNELS:
-        message = _("%(count)s kernels are too many. Enter at most %(most)s.")
+        message = _("%(count)s topic seeds are too many. Enter at most %(most)s.")
         raise ValidationError(message % {"count": len(kernels), "most": MAX_KERNELS})
     if longest := next((line for line in kernels if len(line) > MAX_KERNEL), ""):
-        message = _("The kernel “%(start)s…” has more than %(most)s characters. Shorten it.")
+        message = _("The topic seed “%(start)s…” has more than %(most)s characters. Shorten it.")
         raise ValidationError(message % {"start": longest[:40], "most": f"{MAX_KERNEL:,}"})
     return kernels

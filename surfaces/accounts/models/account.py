@@ -34,10 +34,10 @@ PASSING = {AccountState.LIMITED, AccountState.DOWN}  # ends on its own
 
 
 class ReplyMode(models.TextChoices):
-    AUTO = "auto", _lazy("Auto: what a voice writes is sent without a person")
-    REVIEW = "review", _lazy("Review: a person approves first")
-    SHADOW = "shadow", _lazy("Shadow: everything but the sending")
-    OFF = "off", _lazy("Off: nothing is written")
+    AUTO = "auto", _lazy("Auto: replies are sent without review")
+    REVIEW = "review", _lazy("Review: an operator approves each reply")
+    SHADOW = "shadow", _lazy("Shadow: replies are written but not sent")
+    OFF = "off", _lazy("Off: no reply is written")
 
 
 class BadCredential(AuthFailed):

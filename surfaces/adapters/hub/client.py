@@ -27,7 +27,7 @@ LONGEST_WAIT = timedelta(days=1)
 class HubClient:
     def __init__(self, access: Access) -> None:
         if not access.token.isascii() or not access.token.isprintable():
-            raise ValueError("hub.key_impossible")
+            raise ValueError(reason("service.key_impossible", label=TRAITS.label))
         self._access = access
         base_url = (access.base_url or TRAITS.base_url).rstrip("/")
         headers = {"Authorization": f"Bearer {access.token}"}

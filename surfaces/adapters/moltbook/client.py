@@ -69,7 +69,7 @@ class MoltbookClient:
         if self.dialect not in TRAITS.dialects:
             raise ValueError(reason("moltbook.no_dialect", dialect=repr(self.dialect)))
         if not access.token.isascii() or not access.token.isprintable():
-            raise ValueError("moltbook.key_impossible")
+            raise ValueError(reason("service.key_impossible", label=TRAITS.label))
         self._access = access
         headers = {"Authorization": f"Bearer {access.token}"}
         self._wire = JsonClient(self.base_url, headers=headers, transport=access.transport)

@@ -26,7 +26,7 @@ LONGEST_WORDS = 200  # characters of what somebody said, in a notice
 
 
 class NoticeReason(models.TextChoices):
-    WAITS = "waits", _("Needs attention")
+    WAITS = "waits", _("Needs a decision")
     EXPIRES = "expires", _("Expires")
     DOWN = "down", _("Down")
     BACK = "back", _("Recovered")

@@ -25,7 +25,7 @@ from surfaces.operators.scope import UNRESTRICTED, Scope
 class Role(models.TextChoices):
     VIEWER = "viewer", _lazy("Viewer: reads everything, decides nothing")
     MODERATOR = "moderator", _lazy("Moderator: decides on comments and drafts, pauses")
-    ADMIN = "admin", _lazy("Admin: also connects accounts and manages operators")
+    ADMIN = "admin", _lazy("Admin: also connects accounts, changes settings and manages operators")
 
 
 class OperatorLanguage(models.TextChoices):

@@ -76,7 +76,7 @@ def operator(request: OperatorRequest, pk: int) -> HttpResponse:
 @admin_required
 def undo(request: OperatorRequest, pk: int) -> HttpResponse:
     event = posted_event(request, get_object_or_404(Operator, pk=pk))
-    return _act(request, pk, partial(verbs.undo, event=event, now=timezone.now()), _("Reverted."))
+    return _act(request, pk, partial(verbs.undo, event=event, now=timezone.now()), _("Undone."))
 
 
 @require_POST

@@ -26,7 +26,11 @@ def not_allowed(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 @login_not_required
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _stop(404, _("Page not found"), _("The address is wrong, or the item was deleted."))
+    return _stop(
+        404,
+        _("Page not found"),
+        _("The address is wrong, the item was deleted, or you have no access to it."),
+    )
 
 
 @login_not_required

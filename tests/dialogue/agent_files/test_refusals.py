@@ -18,11 +18,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.engine]
 @pytest.mark.parametrize(
     ("config", "line", "says"),
     [
-        ("nam: iris", 1, "nam is not a known key; did you mean name?"),
-        ("brain:\n  api_key: sk-1", 2, "did you mean brain.api_key_env?"),
+        ("nam: iris", 1, "nam is not a known key (did you mean name?)"),
+        ("brain:\n  api_key: sk-1", 2, "(did you mean brain.api_key_env?)"),
         ("cache_ttl: soon", 1, "cache_ttl must be a whole number, not text"),
         ("name: [iris]", 1, "name must be text, not a list"),
-        ("max_tokens: 500", 1, "max_tokens is not a known key; did you mean brain.max_tokens?"),
+        ("max_tokens: 500", 1, "max_tokens is not a known key (did you mean brain.max_tokens?)"),
         ("description: 2026-07-01", 1, "must be text, not a date"),
         ("brain:\n  output_style: loud", 2, "must be one of tool, native, prompted"),
         ("brain: {fallbacks: [{provider: none, model: x}]}", 1, "provider none has no models"),

@@ -139,7 +139,7 @@ def test_an_account_in_which_another_agent_speaks_is_refused_and_nothing_moves()
     Presence.objects.update(agent=make_agent(slug="gabriel", name="Gabriel"))
     Agent.objects.filter(slug="iris").delete()
     before = rows()
-    with pytest.raises(NotAllowed, match="Gabriel speaks as iris@moltbook already"):
+    with pytest.raises(NotAllowed, match="iris@moltbook is already assigned to Gabriel"):
         join(every=60)
     assert rows() == before
     account.refresh_from_db()
@@ -149,10 +149,10 @@ def test_an_account_in_which_another_agent_speaks_is_refused_and_nothing_moves()
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"agent": "Iris Murdoch"}, "no agent's name"),
-        ({"kind": "teletext"}, "no kind of surface"),
-        ({"mode": "loud"}, "no mode"),
-        ({"token": ""}, "needs a token"),
+        ({"agent": "Iris Murdoch"}, "not a valid short name"),
+        ({"kind": "teletext"}, "There is no kind of surface"),
+        ({"mode": "loud"}, "There is no mode"),
+        ({"token": ""}, "needs a credential"),
     ],
 )
 def test_what_cannot_work_leaves_no_agent_behind(given: dict[str, Any], says: str):
@@ -234,7 +234,7 @@ def test_an_address_with_a_line_end_behind_it_is_the_same_address(monkeypatch: A
 def test_the_command_refuses_anothers_account_with_one_sentence_and_status_2():
     join("hub", token="")
     Presence.objects.update(agent=make_agent(slug="gabriel", name="Gabriel"))
-    with pytest.raises(CommandError, match="Gabriel speaks as iris@hub already") as refused:
+    with pytest.raises(CommandError, match="iris@hub is already assigned to Gabriel") as refused:
         call_command("connect", "hub", "--agent", "iris", stdout=StringIO())
     assert refused.value.returncode == 2
     assert "\n" not in str(refused.value)
@@ -286,7 +286,7 @@ def test_the_page_tells_who_speaks_there_already(admin: Client):
     Presence.objects.update(agent=make_agent(slug="gabriel", name="Gabriel"))
     response = fill_in(admin)
     assert response.status_code == 422
-    assert "Gabriel speaks as iris@moltbook already" in response.content.decode()
+    assert "iris@moltbook is already assigned to Gabriel" in response.content.decode()
 
 
 def test_only_administrators_connect(desk: Client):
@@ -294,3 +294,25 @@ def test_only_administrators_connect(desk: Client):
     assert response.status_code == 403
     assert "Only administrators" in response.content.decode()
     assert set(rows().values()) == {0}
+
+
+def test_a_new_credential_on_the_page_keeps_mode_and_poll_interval(admin: Client):
+    account = join(mode="auto", every=60).account
+    page = admin.get(fill_in(admin, token="tok-88", mode="", every="").url).content.decode()
+    assert "New credential stored. Mode and poll interval are unchanged." in page
+    account.refresh_from_db()
+    assert (account.credential, account.mode, account.every) == ("tok-88", "auto", 60)
+
+
+def test_the_page_connects_a_new_account_without_mode_and_interval(admin: Client):
+    fill_in(admin, mode="", every="")
+    account = Account.objects.get()
+    assert (account.mode, account.every) == ("review", 5)
+
+
+def test_what_is_given_for_an_account_that_exists_is_changed_and_said(admin: Client):
+    join(mode="auto", every=60)
+    page = admin.get(fill_in(admin, token="", mode="shadow", every="").url).content.decode()
+    assert "Account iris@moltbook saved." in page
+    assert "are unchanged" not in page
+    assert account_mode() == "shadow"

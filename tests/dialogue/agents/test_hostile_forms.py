@@ -117,7 +117,7 @@ def test_a_presence_that_has_ended_is_not_changed_from_an_older_page(admin: Clie
     presences.leave(presence, by=JONAS, now=NOON)
     given = {"mode": "auto", "stones_per_day": 1, "explore_share": 25, "stone_community": ""}
     said = admin.post(url("change_presence", presence.pk), given, follow=True)
-    assert "This presence has ended" in said.content.decode()
+    assert "This account is no longer assigned to the agent" in said.content.decode()
     presence.refresh_from_db()
     assert presence.mode != "auto"
     assert Account.objects.get(pk=presence.account_id).mode != "auto"

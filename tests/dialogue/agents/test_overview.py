@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -66,7 +67,7 @@ def test_what_waits_is_counted_by_verdict_in_words(desk: Client):
         make_notification(presence=presence, verdict=verdict, look_at=None)
     make_notification(presence=presence, outcome="passed", why="x", read_at=NOON, verdict="spam")
     page = html(desk, "agent", presence.agent.slug)
-    assert '<b class="num">2</b> the minimum interval since the last reply has not passed' in page
+    assert '<b class="num">2</b> minimum interval between replies' in page
     assert '<b class="num">1</b> not checked yet' in page
     assert '<b class="num">1</b> made up later' in page
     assert "marked as spam" not in page
@@ -97,3 +98,20 @@ def test_a_back_off_is_cleared_by_a_moderator(desk: Client):
     desk.post(url("clear_back_off", agent.slug))
     assert Agent.objects.get().backs_off_until is None
     assert "Clear back-off" not in html(desk, "agent", agent.slug)
+
+
+def test_the_tab_of_the_audit_log_lists_the_events_of_the_agent(desk: Client):
+    agent = make_agent(slug="iris")
+    pause_services.pause("agent", "iris", why="", by=ADA, now=NOON)
+    link = re.search(r'href="(/ledger/[^"]+)"[^>]*>Audit log', html(desk, "agent", agent.slug))
+    assert link
+    page = desk.get(link[1].replace("&amp;", "&")).content.decode()
+    assert "sending paused" in page
+
+
+def test_an_agent_that_never_had_a_notification_is_told_apart_from_one_without_work(desk: Client):
+    presence = make_presence()
+    slug = presence.agent.slug
+    assert "No notifications yet. Comments on its accounts" in html(desk, "agent", slug)
+    make_notification(presence=presence, outcome="passed", why="x", read_at=NOON, verdict="spam")
+    assert "Nothing is waiting. Every notification" in html(desk, "agent", slug)

@@ -31,7 +31,7 @@ def test_a_presence_is_added_on_a_free_account_only(admin: Client):
     assert Presence.objects.live().get(account=free).agent == agent
     assert Account.objects.get(pk=free.pk).mode == "shadow"
     said = admin.post(url("add_presence", agent.slug), {"account": taken.pk}).content.decode()
-    assert "End that presence first" in said
+    assert "Unassign it there first" in said
 
 
 @pytest.mark.parametrize("account", ["", "0"])
@@ -81,4 +81,4 @@ def test_a_presence_ends_once(admin: Client):
     admin.post(url("end_presence", presence.pk))
     assert not Presence.objects.live().exists()
     said = admin.post(url("end_presence", presence.pk), follow=True)
-    assert "has ended already" in said.content.decode()
+    assert "was already unassigned" in said.content.decode()

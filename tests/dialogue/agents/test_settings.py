@@ -180,7 +180,7 @@ def test_an_undo_does_not_undo_what_came_after():
     set_values(agent, longest_reply=900)
     line = last_line(agent)
     set_values(agent, longest_reply=700)
-    with pytest.raises(StaleState, match="Changed again since: longest reply"):
+    with pytest.raises(StaleState, match="longest reply was changed again since"):
         undo(agent, line, by=ADA, now=NOON)
     assert agent.settings.longest_reply == 700
 

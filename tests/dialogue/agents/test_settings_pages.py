@@ -122,7 +122,7 @@ def test_what_is_typed_is_kept_with_its_reason(admin: Client, agent: Agent):
         ({"active_from": "08:00"}, "Enter both ends of the active hours"),
         (
             {"kernels": "\n".join(map(str, range(201)))},
-            "201 kernels are too many.",
+            "201 topic seeds are too many.",
         ),
         ({"kernels": "x" * 1_001}, "has more than 1,000 characters. Shorten it."),
         ({"name": "  "}, "required"),
@@ -229,7 +229,7 @@ def test_the_voice_is_changed_within_its_bounds(admin: Client, agent: Agent):
     typed = posted(admin, "agent_voice") | {"temperature": "2.5"}
     answer = save(admin, typed, "agent_voice")
     assert answer.status_code == 422
-    assert "2.5 is too large. Enter 0 to 2." in answer.content.decode()
+    assert "2.5 is too large. Enter a number from 0 to 2." in answer.content.decode()
     assert "this agent cannot write" in html(admin, "agent_voice", "gabriel")
 
 

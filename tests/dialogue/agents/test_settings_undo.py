@@ -127,7 +127,7 @@ def test_a_presence_that_moved_since_is_not_set_back():
     change(presence, {"stones_per_day": 2}, by=JON, now=NOON)
     first = last_line()
     change(presence, {"stones_per_day": 3}, by=JON, now=NOON)
-    with pytest.raises(StaleState, match="Changed again since: stones per day"):
+    with pytest.raises(StaleState, match="stones per day was changed again since"):
         undo(presence, first, by=JON, now=NOON)
     assert Presence.objects.get().stones_per_day == 3
 
@@ -206,3 +206,15 @@ def test_a_limited_operator_finds_only_presences_within_reach(client: Client):
     assert client.get(url("change_presence", within.pk)).status_code == 200
     assert client.get(url("change_presence", outside.pk)).status_code == 404
     assert client.get(url("agent_settings", outside.agent.slug)).status_code == 404
+
+
+def test_what_no_page_shows_is_not_listed_among_the_changes(admin: Client):
+    agent = make_agent(slug="gabriel")
+    change(agent, {"topics": ["tides"], "tries": 5}, by=JON, now=NOON)
+    page = words(admin, url("agent_settings", "gabriel"))
+    assert page.count("Undo this change") == 1
+    change(agent, {"topics": ["sand"]}, by=JON, now=NOON)
+    page = words(admin, url("agent_settings", "gabriel"))
+    assert "Topics" not in page
+    assert page.count("Attempts per comment from 10 to 5") == 1
+    assert "Undo this change" not in page

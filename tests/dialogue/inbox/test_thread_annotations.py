@@ -69,7 +69,7 @@ def test_a_life_tells_the_turn_and_every_try_with_what_it_cost(tried_twice):
     assert [(step.words, step.how) for step in steps] == [
         (f"Written on {tried_twice.account.surface.name}", "done"),
         ("Read by the watcher", "done"),
-        ("Clean", "done"),
+        ("No verdict", "done"),
         ("In Iris’s inbox", "done"),
         ("Iris replies", "done"),
         ("Attempt 1 failed", "fail"),

@@ -44,7 +44,7 @@ def make_stone(**given: Any) -> Stone:
     ordinary = {
         "slot": f"2026-11-21#{next(_slots)}",
         "kind": "explore",
-        "why": "0.10 is below the share 0.25: explore. The topic seed was never used.",
+        "why": "Explore: the random number 0.10 is below the setting 0.25. The topic seed is new.",
         "draw": 0.1,
         "share": 0.25,
         "chosen_at": now,

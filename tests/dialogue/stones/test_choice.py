@@ -73,7 +73,7 @@ def test_a_choice_names_what_it_grows_from_and_why(given: ChoiceFacts):
 def test_a_title_is_named_as_it_is_even_with_a_percent_sign_in_it():
     post = replace(make_talk(1), title="100% certain")
     choice = choose(make_facts(posts=[post], share=0.0), now=NOON)
-    assert "“100% certain”, which has 100 % of the scores" in str(choice.why)
+    assert "“100% certain” (100 % of the scores)" in str(choice.why)
 
 
 # ── how often it explores ─────────────────────────────────────────────────
@@ -121,7 +121,7 @@ def test_without_an_engaged_thread_it_explores_and_says_so():
     for name in slots_where(StoneSource.EXPLOIT):
         choice = choose(make_facts(slot=name, kernels=[A_KERNEL]), now=NOON)
         assert choice.kind == StoneSource.EXPLORE
-        assert "no thread has comments, so explore" in str(choice.why)
+        assert "No thread has comments, so a topic seed is used instead" in str(choice.why)
 
 
 def test_without_a_kernel_it_exploits_and_says_so():
@@ -129,14 +129,14 @@ def test_without_a_kernel_it_exploits_and_says_so():
         choice = choose(make_facts(slot=name, posts=[make_talk(4)]), now=NOON)
         assert choice.kind == StoneSource.EXPLOIT
         assert choice.post_id == 4
-        assert "there are no topic seeds, so exploit" in str(choice.why)
+        assert "There are no topic seeds, so a thread is continued instead" in str(choice.why)
 
 
 def test_without_either_there_is_no_stone_and_it_says_why():
     choice = choose(make_facts(posts=[make_talk(1, authors="")]), now=NOON)
     assert choice.kind == StoneSource.NOTHING
-    assert "there are no topic seeds" in str(choice.why)
-    assert str(choice.why).endswith("No stone.")
+    assert "There are no topic seeds" in str(choice.why)
+    assert str(choice.why).endswith("No stone is written.")
 
 
 @pytest.mark.parametrize("kind", [StoneSource.EXPLORE, StoneSource.EXPLOIT])
@@ -152,7 +152,7 @@ def test_where_both_are_there_the_number_alone_decides(kind: StoneSource):
 def test_a_number_close_to_the_share_is_told_exactly_enough():
     share = drawn(7, SLOT) + 0.0001
     choice = choose(make_facts(share=share, kernels=[A_KERNEL]), now=NOON)
-    assert f"{drawn(7, SLOT):.4f} is below the share {share:.4f}" in str(choice.why)
+    assert f"{drawn(7, SLOT):.4f} is below the exploration setting {share:.4f}" in str(choice.why)
 
 
 # ── kernels ───────────────────────────────────────────────────────────────

@@ -110,7 +110,7 @@ def test_where_there_is_nothing_to_lay_it_is_said_once_and_looked_at_again(worke
         assert lay(worker, clock) == WriteReport()
         clock.pass_by(minutes=10)
     (line,) = AuditEvent.objects.about(presence.account).filter(action="stone.nothing")
-    assert "there are no topic seeds" in str(line.why)
+    assert "There are no topic seeds" in str(line.why)
 
     Kernel.objects.create(agent=presence.agent, words="A thought")
     assert lay(worker, clock).written == 1

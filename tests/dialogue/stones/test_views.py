@@ -19,7 +19,7 @@ def test_with_nothing_laid_it_says_what_to_do(desk):
     make_presence()
     page = words(desk.get(LIST))
     assert "No stones yet" in page
-    assert "enter topic seeds under “Kernels”" in page
+    assert "enter topic seeds under “Topic seeds”" in page
     assert 'href="/agents/"' in text(desk.get(LIST))
 
 
@@ -51,16 +51,22 @@ def test_what_keeps_a_presence_from_laying_stands_beside_it(settings, mode, says
 def test_that_there_was_nothing_to_lay_is_said_until_something_was_laid(desk):
     presence = make_presence(settings={"lays_stones": True})
     assert scheduler.choose(presence, now=NOON) is None
-    assert "there are no topic seeds" in words(desk.get(LIST))
+    assert "There are no topic seeds" in words(desk.get(LIST))
     make_stone(presence=presence, chosen_at=timezone.now() + timedelta(seconds=1))
-    assert "there are no topic seeds" not in words(desk.get(LIST))
+    assert "There are no topic seeds" not in words(desk.get(LIST))
 
 
 def test_a_row_says_kind_slot_who_why_state_and_what_it_earned(desk):
-    stone = make_laid("ann", "ben", "ann", kind="exploit", why="0.61 is above the share: exploit.")
+    stone = make_laid(
+        "ann",
+        "ben",
+        "ann",
+        kind="exploit",
+        why="Exploit: the random number 0.61 is not below the setting.",
+    )
     page = words(desk.get(LIST))
     assert f"{stone.slot} exploit Iris {stone.presence.account.name}" in page
-    assert "0.61 is above the share: exploit. sent draft" in page
+    assert "Exploit: the random number 0.61 is not below the setting. sent draft" in page
     assert f"draft {stone.draft_id} 3 2 " in page
     assert f'href="/drafts/{stone.draft_id}/"' in text(desk.get(LIST))
 

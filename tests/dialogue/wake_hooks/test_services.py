@@ -112,7 +112,7 @@ def test_an_address_is_judged_when_it_is_kept_and_resolved_only_when_it_is_calle
     for url in ("http://agent.example.org/", "https://10.0.0.5/", "https://localhost/", "nonsense"):
         with pytest.raises(BadInput):
             set_hook(url=url)
-    with pytest.raises(BadInput, match="no way to wake"):
+    with pytest.raises(BadInput, match="There is no request format"):
         set_hook(kind="pigeon")
     assert WakeHook.objects.count() == 1
 

@@ -100,7 +100,7 @@ def test_name_switch_and_dialect_are_one_change_and_come_back_together(admin, mo
 def test_a_limit_comes_back_unless_it_moved_since(moltbook):
     first = change(moltbook, {"limit_read": [20, 30]}, by=JON, now=NOON)
     second = change(moltbook, {"limit_read": [10, 30]}, by=JON, now=NOON)
-    with pytest.raises(StaleState, match="Changed again since: limit read"):
+    with pytest.raises(StaleState, match="limit read was changed again since"):
         undo(moltbook, event_of(first), by=JON, now=NOON)
     undo(moltbook, event_of(second), by=JON, now=NOON)
     assert Surface.objects.get().limits == {"read": [20, 30]}

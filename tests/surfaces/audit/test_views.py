@@ -85,3 +85,13 @@ def test_a_far_page_is_found_by_key_and_not_by_counting(desk: Client, django_ass
     last = AuditEvent.objects.order_by("pk")[5].pk
     html = page(desk, f"?before={last}")
     assert html.count("<tr>") == 6
+
+
+def test_an_action_is_chosen_by_the_words_that_the_page_shows(desk: Client):
+    html = page(desk, "?action=draft.sent")
+    assert '<option value="draft.composed">draft written</option>' in html
+    assert '<option value="draft.sent" selected>draft sent</option>' in html
+
+
+def test_an_unknown_action_stays_chosen(desk: Client):
+    assert '<option value="no.such" selected>no such</option>' in page(desk, "?action=no.such")

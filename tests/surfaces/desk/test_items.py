@@ -6,7 +6,10 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
+from django.utils import translation
 
+from surfaces.desk import comment_items
+from surfaces.desk.kinds import ActionInput
 from surfaces.drafts import attempts, retry
 from surfaces.drafts import services as draft_services
 from surfaces.models import Account, DeskItem, Draft, Message
@@ -146,3 +149,14 @@ def test_a_sending_that_fails_comes_to_the_desk():
     attempts.give_up(draft, "Refused.", now=NOON, permanent=True)
     assert kinds_of(draft.pk) == ["failed"]
     assert not DeskItem.objects.filter(kind="given_up").exists()
+
+
+def test_undoing_a_mark_says_in_the_readers_language_that_the_filters_verdict_applies_again():
+    row = make_message(spam_status="suspect", spam_score=0.5)
+    given = ActionInput(by="operator:mira", now=NOON)
+    comment_items.spam(row, given)
+    row.refresh_from_db()
+    undo = comment_items.SPAM.undo
+    assert undo
+    with translation.override("zh-hans"):
+        assert undo(row, given) == "已撤销。垃圾过滤的判定重新生效。"

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.urls import reverse
 
 from surfaces.drafts import services as draft_services
 from tests.factories import NOON, make_approved, make_draft, make_message, make_post
@@ -80,14 +83,14 @@ def voiced(**given):
 def test_a_voices_parts_are_named_in_the_margin(desk):
     page = text(desk.get(page_of(voiced())))
     for name, words in [("Terms", "It is a game"), ("Exit", "Or leave it.")]:
-        assert f"<dt>{name}</dt><dd>{words}" in page
-    assert "Written by scripted voice, as gabriel: a template, without a model." in page
+        assert f">{name}</dt><dd>{words}" in page
+    assert "Written by the scripted voice (a template)." in page
 
 
 def test_a_part_that_was_rewritten_loses_its_name(desk):
     page = text(desk.get(page_of(voiced(text=f"{TERMS}\n\nOther words.\n\n{EXIT}"))))
-    assert "<dt>Terms</dt>" in page
-    assert "<dt>Pointer</dt>" not in page
+    assert ">Terms</dt>" in page
+    assert ">Pointer</dt>" not in page
     assert "<dt></dt><dd>Other words.</dd>" in page
 
 
@@ -150,3 +153,22 @@ def test_the_queries_of_a_draft_do_not_grow_with_its_thread(desk):
         make_message(post=question.post, author="a stranger", created_at=NOON)
     deep = make_draft(target=above)
     assert queries(desk, page_of(draft)) == queries(desk, page_of(deep)) == few <= 12
+
+
+@pytest.mark.parametrize(
+    ("tab", "said"),
+    [
+        ("unknown", "when the surface gave no clear answer to a send"),
+        ("failed", "when it could not be sent"),
+        ("shadowed", "It is never sent."),
+    ],
+)
+def test_an_empty_tab_says_what_it_lists(desk, tab, said):
+    page = desk.get(reverse("surfaces:drafts"), {"state": tab}).content.decode()
+    assert said in page
+
+
+def test_the_page_of_a_failed_draft_has_its_reason_among_the_details(desk):
+    draft = make_draft(state="failed", why="the connection broke")
+    page = desk.get(reverse("surfaces:draft", args=[draft.pk])).content.decode()
+    assert re.search(r"<dt>Reason</dt><dd><bdi>the connection broke", page)

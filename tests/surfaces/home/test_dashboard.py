@@ -28,7 +28,7 @@ def html(client: Client, path: str = "/") -> str:
 def test_nothing_waiting_is_said_plainly(desk: Client):
     make_account()
     page = html(desk)
-    assert "Nothing needs attention" in page
+    assert "Nothing needs a decision" in page
     assert "Drafts to review, suspect comments, failed sends" in page
 
 
@@ -39,7 +39,7 @@ def test_home_counts_what_needs_a_person_and_leads_to_each_kind(desk: Client):
     make_draft(account=account, state="unknown", needs_person=True, asked_at=NOON)
     make_message(account=account, spam_status="suspect")
     page = html(desk)
-    assert "5 items need attention" in page
+    assert "5 items need a decision" in page
     for kind in ("draft", "failed", "unknown", "suspect", "account"):
         assert f'href="/desk/?kind={kind}"' in page, kind
 
@@ -77,7 +77,7 @@ def test_who_looks_after_one_surface_sees_no_others(client: Client):
     kim.surfaces.add(mine.surface)
     client.force_login(kim)
     page = html(client)
-    assert "1 item needs attention" in page
+    assert "1 item needs a decision" in page
     assert mine.surface.name in page
     assert other.surface.name not in page
     assert "secret" not in page

@@ -106,7 +106,7 @@ def test_a_surface_that_refuses_us_leads_to_signing_in_again(desk: Client):
     account = make_account()
     account.becomes("auth_failed", now=NOON, why="the key is not taken")
     said = panel(desk, "h-surf")
-    assert "1 needs attention" in said
+    assert "1 needs a decision" in said
     assert 'class="dot bad"' in said
     assert f'<a href="/accounts/{account.pk}/">Sign in again as {account.name}</a>' in said
     assert "the key is not taken" in said

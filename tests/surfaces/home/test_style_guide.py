@@ -55,7 +55,7 @@ def test_every_token_and_every_part_is_shown(admin: Client):
         assert f'class="t-{name}"' in page
     for part in (
         'class="btn primary"', 'class="badge ok"', 'class="face our"', 'id="row-draft-0"',
-        "<dt>Terms</dt>", '<ol class="steps">', 'class="toast"', 'class="error shown"',
+        ">Terms</dt>", '<ol class="steps">', 'class="toast"', 'class="error shown"',
         '<table class="table fold">', 'class="none"', 'class="dialog"', 'class="spark"',
         'class="chart"', 'class="notice wait"', 'class="tabs"', 'class="pager"', 'class="decide"',
     ):  # fmt: skip

@@ -147,7 +147,7 @@ def test_undoing_what_nobody_did_is_a_sentence(desk):
 
 def test_our_own_words_are_not_judged(desk):
     ours = make_message(direction="outgoing")
-    assert "own words" in text(desk.post(act("mark_spam", ours), follow=True))
+    assert "One of our accounts wrote this" in text(desk.post(act("mark_spam", ours), follow=True))
     assert not AuditEvent.objects.exists()
 
 

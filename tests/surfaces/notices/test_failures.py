@@ -157,7 +157,7 @@ def test_without_mail_set_up_the_page_says_so(clock: Any, settings: Any):
     make_rule()
     make_item()
     assert go_round(clock).later == 1
-    assert outcome()[2].startswith("Mail is not set up here")
+    assert outcome()[2].startswith("Email is not configured")
 
 
 def test_the_night_becomes_one_mail_in_the_morning(smtp: Any, clock: Any):
@@ -171,7 +171,7 @@ def test_the_night_becomes_one_mail_in_the_morning(smtp: Any, clock: Any):
     assert str(told(rule.operator)[0].why) == "Postponed: quiet hours."
     clock.pass_by(hours=3)
     go_round(clock)
-    assert [mail.subject for mail in smtp.got] == ["[Colloquy] 3 items need attention"]
+    assert [mail.subject for mail in smtp.got] == ["[Colloquy] 3 items need a decision"]
 
 
 def test_what_is_urgent_breaks_through_alone(smtp: Any, clock: Any):
@@ -179,10 +179,10 @@ def test_what_is_urgent_breaks_through_alone(smtp: Any, clock: Any):
     make_item(risk=2)
     make_items(5)
     go_round(clock)
-    assert [mail.subject for mail in smtp.got] == ["[Colloquy] 1 item needs attention"]
+    assert [mail.subject for mail in smtp.got] == ["[Colloquy] 1 item needs a decision"]
     clock.pass_by(hours=2)
     go_round(clock)
-    assert smtp.got[1].subject == "[Colloquy] 5 items need attention"
+    assert smtp.got[1].subject == "[Colloquy] 5 items need a decision"
 
 
 @pytest.mark.django_db(transaction=True)

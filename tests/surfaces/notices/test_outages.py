@@ -107,4 +107,4 @@ def test_what_is_switched_off_is_not_missed(smtp: Any, clock: Any):
     Account.objects.filter(pk=account.pk).update(is_on=False)
     make_item(account)
     pass_by(clock, 6)
-    assert subjects(smtp) == ["1 item needs attention"]
+    assert subjects(smtp) == ["1 item needs a decision"]

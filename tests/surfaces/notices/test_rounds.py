@@ -33,7 +33,7 @@ def test_what_begins_to_wait_is_mailed_once_with_a_link_for_each(smtp: Any, cloc
     assert go_round(clock).told == 0
     (mail,) = smtp.got
     assert mail.to == [rule.operator.email]
-    assert mail.subject == "[Colloquy] 2 items need attention"
+    assert mail.subject == "[Colloquy] 2 items need a decision"
     for item in items:
         assert f"/desk/draft/{item.item_id}/\n" in mail.text
     assert [notice.state for notice in told(rule.operator)] == ["told", "told"]
@@ -69,7 +69,7 @@ def test_a_thousand_things_become_one_mail(smtp: Any, clock: Any):
     make_items(1_000)
     assert go_round(clock).told == 1
     (mail,) = smtp.got
-    assert mail.subject == "[Colloquy] 1000 items need attention"
+    assert mail.subject == "[Colloquy] 1000 items need a decision"
     assert mail.text.count("/desk/draft/") == 20
     assert "And 980 more." in mail.text
     assert len(mail.raw) < 20_000
@@ -86,7 +86,7 @@ def test_what_comes_a_minute_later_waits_for_company(smtp: Any, clock: Any):
     assert len(smtp.got) == 1
     clock.pass_by(minutes=2)
     go_round(clock)
-    assert [mail.subject for mail in smtp.got][1:] == ["[Colloquy] 3 items need attention"]
+    assert [mail.subject for mail in smtp.got][1:] == ["[Colloquy] 3 items need a decision"]
 
 
 # ── who hears ─────────────────────────────────────────────────────────────
@@ -103,7 +103,7 @@ def test_a_limited_operator_never_hears_of_what_it_may_not_see(smtp: Any, clock:
     elsewhere.becomes("down", now=NOON)
     go_round(clock)
     assert [notice.desk_item for notice in told(limited)] == [seen.pk]
-    assert smtp.got[0].subject == "[Colloquy] 1 item needs attention"
+    assert smtp.got[0].subject == "[Colloquy] 1 item needs a decision"
     assert elsewhere.name not in smtp.got[0].text
 
 
@@ -153,7 +153,7 @@ def test_a_rule_of_one_surface_is_silent_about_another(smtp: Any, clock: Any):
     make_item(here)
     make_item()
     go_round(clock)
-    assert smtp.got[0].subject == "[Colloquy] 1 item needs attention"
+    assert smtp.got[0].subject == "[Colloquy] 1 item needs a decision"
 
 
 def test_two_rules_of_one_way_tell_one_thing_once(smtp: Any, clock: Any):

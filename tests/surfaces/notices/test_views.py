@@ -158,13 +158,13 @@ def test_a_rule_is_added_changed_switched_and_taken_away(
         ({"quiet_from": "22:00"}, "Quiet hours need both ends, or none."),
         ({"quiet_from": "22:00", "quiet_to": "22:00"}, "must end at another hour"),
         ({"pace": "daily"}, "Enter the hour of the daily digest."),
-        ({"expires_minutes": "0"}, "Enter 1 minutes or more."),
-        ({"expires_minutes": "9999"}, "Enter at most 1440 minutes"),
+        ({"expires_minutes": "0"}, "Enter 1 to 1440 minutes."),
+        ({"expires_minutes": "9999"}, "Enter 1 to 1440 minutes."),
         ({"channel": "pigeon"}, "Select a valid choice"),
         ({"channel": "webhook", "url": "http://example.org/"}, "Use https"),
         ({"channel": "webhook", "url": "https://10.0.0.1/"}, "a private address"),
-        ({"channel": "webhook", "url": ""}, "Enter a whole web address"),
-        ({"hears_items": "", "hears_expiring": ""}, "Choose at least one thing"),
+        ({"channel": "webhook", "url": ""}, "Enter a full URL"),
+        ({"hears_items": "", "hears_expiring": ""}, "Choose at least one event"),
         ({"kinds": "secrets"}, "Select one of the listed options."),
         ({"min_risk": "7"}, "Select a valid choice"),
     ],
@@ -181,7 +181,7 @@ def test_without_mail_a_rule_by_mail_is_refused_and_the_way_is_said(client: Clie
     settings.MAIL_IS_SET_UP = False
     client.force_login(make_hearer(role="admin"))
     assert "EMAIL_URL=smtp://" in text(client.get(RULES))
-    assert "Mail is not set up here" in text(client.post(RULES + "add", GIVEN))
+    assert "Email is not configured" in text(client.post(RULES + "add", GIVEN))
     assert not NoticeRule.objects.exists()
 
 
@@ -244,3 +244,14 @@ def test_who_begins_to_listen_is_not_told_of_what_was_there(
     new = make_item()
     go_round(clock)
     assert [notice.desk_item for notice in Notice.objects.filter(operator=ana)] == [new.pk]
+
+
+def test_a_new_rule_starts_in_the_app_which_needs_nothing_set_up(at_desk: Client):
+    page = text(at_desk.get(RULES + "add"))
+    assert re.search(r'value="page"[^>]*checked', page)
+
+
+def test_a_test_is_said_to_be_queued_until_it_was_delivered(at_desk: Client, ana: Operator):
+    rule = make_rule(ana)
+    page = text(at_desk.post(f"{RULES}{rule.pk}/test", follow=True))
+    assert "Test queued. The result appears under Deliveries." in page

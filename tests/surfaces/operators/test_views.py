@@ -148,3 +148,10 @@ def test_saving_ones_page_writes_nothing_else(client: Client):
     assert '"is_active"' not in written
     mira.refresh_from_db()
     assert (mira.first_name, mira.time_zone) == ("Mira", "Europe/Berlin")
+
+
+def test_a_page_for_administrators_says_that_and_a_deed_says_that_it_was_not_done(desk: Client):
+    page = desk.get(reverse("surfaces:operators"))
+    assert "Only administrators can open this page." in page.content.decode()
+    done = desk.post(reverse("surfaces:house_settings"), {"name": "x"})
+    assert "Only administrators can do this." in done.content.decode()

@@ -40,3 +40,12 @@ def test_every_reason_is_given():
     assert len(pause_services.reasons(account, "otto")) == 2
     pause_services.resume("all", by="b", now=NOON)
     assert Pause.objects.live().count() == 2
+
+
+def test_a_pause_is_in_the_history_of_what_it_pauses():
+    account = make_account()
+    pause_services.pause("account", account.name, why="", by="a", now=NOON)
+    pause_services.pause("surface", account.surface.slug, why="", by="a", now=NOON)
+    for row, name in ((account, account.name), (account.surface, account.surface.slug)):
+        event = AuditEvent.objects.about(row).get()
+        assert (event.action, event.facts) == ("sending.paused", {"name": name})

@@ -129,7 +129,7 @@ def test_an_undo_can_be_undone():
 def test_undo_is_refused_where_one_value_moved_since():
     done = change(current(), {"undo_seconds": 20, "name": "The hall"}, by=MIRA, now=NOON)
     change(current(), {"undo_seconds": 30}, by=JON, now=NOON)
-    with pytest.raises(StaleState, match="Changed again since: undo seconds"):
+    with pytest.raises(StaleState, match="undo seconds was changed again since"):
         undo(current(), event_of(done), by=MIRA, now=NOON)
     found = current()
     assert (found.undo_seconds, found.name) == (30, "The hall")

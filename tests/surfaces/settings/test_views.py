@@ -52,8 +52,8 @@ def typed_house(**given: Any) -> dict[str, Any]:
 def test_each_value_of_the_house_has_bounds_default_and_unit(admin: Client):
     page = words(admin, at("house_settings"))
     for said in (
-        "seconds 0 to 60, default 10", "hours 0 to 720, default 0", "score 0 to 1, default 0.4",
-        "score 0 to 1, default 0.9", "Default Colloquy", "Default English",
+        "seconds 0 to 60, default 10", "hours 0 to 720, default 0", "0.1 to 0.99, default 0.4",
+        "0.11 to 1, default 0.9", "Default Colloquy", "Default English",
         "No changes yet.",
     ):  # fmt: skip
         assert said in page, said
@@ -83,7 +83,7 @@ def test_a_value_that_moved_since_is_not_set_back_and_the_page_says_so(admin: Cl
     change(current(), {"undo_seconds": 30}, by=JON, now=NOON)
     assert "Changed again since: Undo window." in words(admin, at("house_settings"))
     page = admin.post(at("undo_house"), {"line": first.event_id}, follow=True).content.decode()
-    assert "Changed again since: Undo window. Set the value by hand." in page
+    assert "Undo window was changed again since. Set the value by hand." in page
     assert current().undo_seconds == 30
 
 
@@ -93,7 +93,7 @@ def test_a_value_that_moved_since_is_not_set_back_and_the_page_says_so(admin: Cl
         ({"undo_seconds": "61"}, "61 is too large. Enter 0 to 60 seconds."),
         ({"undo_seconds": "x"}, "This is not a whole number. Enter 0 to 60 seconds."),
         ({"suspect_from": "0.95"}, "0.95 is not below the spam score 0.9. Enter less."),
-        ({"suspect_from": "0"}, "0 would hold every comment."),
+        ({"suspect_from": "0"}, "Enter a number from 0.1 to 0.99."),
         ({"name": " "}, "required"),
         ({"language": "tlh"}, "not one of the available choices"),
     ],
@@ -212,3 +212,24 @@ def test_a_surface_of_its_own_kind_has_no_documented_limits(admin: Client):
     page = admin.get(at("surface_settings", surface.slug)).content.decode()
     assert 'id="s-limits"' not in page
     assert Surface.objects.get(pk=surface.pk).limits == {}
+
+
+def test_components_are_listed_only_where_their_page_exists(admin: Client, settings: Any):
+    assert "Components" in words(admin, at("settings"))
+    settings.STYLE_GUIDE = False
+    assert "Components" not in words(admin, at("settings"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"suspect_from": "0.05"}, "0.05 is too small. Enter a number from 0.1 to 0.99."),
+        ({"spam_from": "0.1"}, "0.1 is too small. Enter a number from 0.11 to 1."),
+    ],
+)
+def test_general_settings_take_the_scores_that_the_filters_page_takes(
+    admin: Client, given: dict[str, str], said: str
+):
+    answer = admin.post(at("house_settings"), typed_house(**given))
+    assert answer.status_code == 422
+    assert said in answer.content.decode()

@@ -59,7 +59,7 @@ def test_our_own_words_are_told_from_what_they_answer():
     line("draft.sent", draft)
     line("message.edited", ours, before="what it said")
     assert words_of(timeline.of_message(ours)) == [
-        f"Written on {question.account.surface.name}", "Read by the watcher", "Clean", "Sent",
+        f"Written on {question.account.surface.name}", "Read by the watcher", "No verdict", "Sent",
         "Edited on the surface",
     ]  # fmt: skip
 
@@ -92,7 +92,7 @@ def test_the_filters_word_is_measured_by_the_houses_thresholds():
     assert (step.words, step.measures) == ("Held for review as suspect", "score 0.50, from 0.30")
     assert str(step.why) == "A link"
     step = timeline.of_message(message)[2]
-    assert (step.words, step.measures) == ("Clean", "score 0.50")
+    assert (step.words, step.measures) == ("No verdict", "score 0.50")
 
 
 def test_what_is_to_come_has_its_time_where_that_is_known():

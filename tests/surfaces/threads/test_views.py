@@ -301,5 +301,5 @@ def test_where_nothing_waits_the_newest_message_is_told_but_not_pointed_at(desk)
 def test_our_words_stand_under_the_names_of_their_parts(desk, said, parts):
     draft = make_draft(text=said)
     page = text(desk.get(f"/drafts/{draft.pk}/"))
-    assert [name for name in ("Terms", "Pointer", "Exit") if f"<dt>{name}: </dt>" in page] == parts
+    assert [name for name in ("Terms", "Pointer", "Exit") if f">{name}: </dt>" in page] == parts
     assert "<b>Terms" not in page
