@@ -159,4 +159,4 @@ def test_undoing_a_mark_says_in_the_readers_language_that_the_filters_verdict_ap
     undo = comment_items.SPAM.undo
     assert undo
     with translation.override("zh-hans"):
-        assert undo(row, given) == "已撤销。垃圾过滤的判定重新生效。"
+        assert undo(row, given) == "已撤销。重新采用垃圾过滤器的判定。"
