@@ -145,6 +145,7 @@ def test_a_second_key_does_not_decide_on_an_item_that_was_shown_this_moment(visi
     wait_until_keys_decide(page)
     press(page, "a")
     assert arrived(page, keys[1]) == keys[2]
+    page.wait_for_load_state("networkidle")  # the decision is posted behind the page
 
 
 def test_undo_steps_back_through_every_decision_that_can_be_undone(visit, account):
