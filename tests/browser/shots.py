@@ -78,6 +78,7 @@ def _served() -> Iterator[str]:
     from tests.browser.full_site import furnish, make_mira
 
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    settings.STYLE_GUIDE = True
     furnish(make_mira())
     server = LiveServer("localhost")
     try:
