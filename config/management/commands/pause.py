@@ -9,6 +9,7 @@ from django.utils import timezone
 from dialogue.models import Agent
 from surfaces.errors import RuleBroken
 from surfaces.pauses import services as pause_services
+from surfaces.text.reasons import note
 
 
 class ScopeCommand(BaseCommand):
@@ -44,7 +45,7 @@ class Command(ScopeCommand):
         parser.add_argument("--why", default="", help="the reason, shown to every operator")
 
     def act(self, scope: str, subject: str, options: dict[str, Any]) -> dict[str, str]:
-        why, now = options["why"], timezone.now()
+        why, now = note(options["why"]), timezone.now()
         if scope == "agent" and subject and not Agent.objects.filter(slug=subject).exists():
             # A mistyped name must not look like a pause.
             raise CommandError(f"There is no agent {subject}. See the Agents page.", returncode=2)

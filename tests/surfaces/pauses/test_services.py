@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from django.core.management import call_command
 
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import AuditEvent, Pause
@@ -49,3 +52,8 @@ def test_a_pause_is_in_the_history_of_what_it_pauses():
     for row, name in ((account, account.name), (account.surface, account.surface.slug)):
         event = AuditEvent.objects.about(row).get()
         assert (event.action, event.facts) == ("sending.paused", {"name": name})
+
+
+def test_a_reason_given_on_the_command_line_is_shown_as_typed():
+    call_command("pause", all=True, why="draft.waits", stdout=io.StringIO())
+    assert str(Pause.objects.get().why) == "draft.waits"
