@@ -138,6 +138,9 @@ def _accounts() -> Iterator[Finding]:
             yield Finding(about, "has no credential", "Connect it again with a token.")
         elif account.state in ADVICE:
             yield Finding(about, f"{state}: {account.state_why}", ADVICE[account.state])
+        elif account.identity_note:
+            advice = "Open the claim link that the service gave at registration."
+            yield Finding(about, str(account.identity_note), advice)
         else:
             yield Finding(about, f"{state}, {account.mode}")
 

@@ -17,6 +17,7 @@ class ThreadMessage:
     author: str
     text: str
     title: str = ""
+    link: str = ""  # where a link post points
     is_ours: bool = False
     is_above: bool = False  # an ancestor of the comment: dropped last
     number: int = 0  # the message it is, for provenance

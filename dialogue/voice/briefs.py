@@ -88,7 +88,8 @@ def _thread(message: Message, above: frozenset[int] = frozenset()) -> list[Messa
     newest = comments.order_by("-created_at", "-id")[:THREAD]
     found = {*newest, *comments.filter(pk__in=above)}
     later = sorted(found, key=lambda message: (message.created_at, message.pk))
-    return [*_light(Message.objects.filter(pk=message.post_id)), *later]
+    roots = Message.objects.select_related("account__surface").filter(pk=message.post_id)
+    return [*_light(roots), *later]
 
 
 PATH = """
@@ -113,8 +114,9 @@ def _light(rows: QuerySet[Message]) -> QuerySet[Message]:
 
 def _said(message: Message, above: frozenset[int] = frozenset()) -> ThreadMessage:
     return ThreadMessage(
-        author=message.author, text=message.content, title=message.title, is_ours=message.is_ours,
-        is_above=message.pk in above, number=message.pk, written_at=message.created_at.isoformat(),
+        author=message.author, text=message.content, title=message.title, link=message.link,
+        is_ours=message.is_ours, is_above=message.pk in above, number=message.pk,
+        written_at=message.created_at.isoformat(),
     )  # fmt: skip
 
 

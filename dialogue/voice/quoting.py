@@ -17,6 +17,7 @@ from dialogue.voice.base import ThreadMessage
 MOST_OF_TEXT = 2_000  # characters of one text
 MOST_OF_TITLE = 300
 MOST_OF_NAME = 80
+MOST_OF_LINK = 300
 BAR = "| "
 
 # Looks like one of our marker lines; in a reply, it was copied from the prompt.
@@ -68,6 +69,7 @@ class Quote:
     label: str  # ours: author and message
     author: str
     title: str
+    link: str
     words: str
     missing: int  # characters cut from the end
 
@@ -83,19 +85,21 @@ class Quote:
             label=" · ".join(filter(None, provenance)),
             author=one_line(said.author, MOST_OF_NAME),
             title=one_line(said.title, MOST_OF_TITLE),
+            link=one_line(said.link, MOST_OF_LINK),
             words=words[:most],
             missing=max(len(words) - most, 0),
         )
 
     @property
     def size(self) -> int:
-        return len(self.author) + len(self.title) + len(self.words)
+        return len(self.author) + len(self.title) + len(self.link) + len(self.words)
 
     def lines(self, number: int, mark: str) -> list[str]:
         return [
             f"⟦{mark} begin text {number} · {self.label}⟧",
             *([f"author: {self.author}"] if self.author else []),
             *([f"title: {self.title}"] if self.title else []),
+            *([f"links to: {self.link}"] if self.link else []),
             *((BAR + line).rstrip() for line in self.words.split("\n")),
             *([f"[cut, {self.missing:,} more characters]"] if self.missing else []),
             f"⟦{mark} end text {number}⟧",

@@ -45,7 +45,7 @@ def connect(
     _check(kind, agent=agent, base_url=base_url, token=token, every=every, mode=mode)
     with connection.cursor() as cursor:  # one at a time
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('connecting'))")
-    surface = _surface(kind, _one_spelling(base_url))
+    surface = _surface(kind, _one_spelling(_with_api_path(kind, base_url)))
     if dialect is not None:
         _speak(surface, dialect)
     name = f"{agent}@{surface.slug}"
@@ -139,6 +139,19 @@ def _check(
     except (ValueError, httpx.InvalidURL) as error:
         message = _lazy("This cannot be connected: %(error)s.")
         raise BadInput(message, error=reason_of(error)) from error
+
+
+def _with_api_path(kind: str, base_url: str) -> str:
+    """Complete an address that names a host only; refuse one that names another path."""
+    path = READERS[kind].traits.api_path
+    given = urlsplit(base_url).path.rstrip("/")
+    is_known = Surface.objects.filter(kind=kind, base_url=base_url).exists()
+    if not base_url or given.endswith(path) or is_known:
+        return base_url
+    if given:
+        message = _lazy("The address must end with %(path)s, and it ends with %(given)s.")
+        raise BadInput(message, path=path, given=given[:80])
+    return base_url.rstrip("/") + path
 
 
 def _one_spelling(base_url: str) -> str:

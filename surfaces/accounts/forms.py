@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from surfaces.accounts.models.account import Account
 from surfaces.accounts.models.surface import Surface
 from surfaces.accounts.settings import LIMIT, documented_rates
+from surfaces.adapters.base import Traits
 from surfaces.settings.base_form import SettingsForm
 from surfaces.settings.fields import Section, SettingField
 from surfaces.settings.form_fields import RateField
@@ -35,10 +36,16 @@ BUCKETS = {
     "write": _lazy("Write requests"),
     "comment": _lazy("Comments"),
     "comment_day": _lazy("Comments a day"),
+    "comment_hour": _lazy("Comments an hour"),
     "post": _lazy("Posts"),
     "verify": _lazy("Challenge answers"),
     "general": _lazy("All requests from our address"),
 }
+
+
+def dialect_choices(traits: Traits) -> list[tuple[str, str]]:
+    asking = _("Ask the service at the next poll")
+    return [("", asking), *((name, name.capitalize()) for name in traits.dialects)]
 
 
 class AccountForm(SettingsForm):
@@ -71,9 +78,7 @@ class SurfaceForm(SettingsForm):
         if setting.name.startswith(LIMIT):
             return RateField(documented=self.documented.get(setting.name))
         if setting.name == "dialect":
-            known = self.row.traits.dialects
-            usual = _("Default (%(dialect)s)") % {"dialect": known[0]}
-            choices = [("", usual), *((name, name.capitalize()) for name in known)]
+            choices = dialect_choices(self.row.traits)
             return forms.ChoiceField(required=False, choices=choices, widget=forms.RadioSelect)
         return super().form_field(setting)
 

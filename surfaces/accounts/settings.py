@@ -35,7 +35,7 @@ class SurfaceSpec(SettingsSpec[Surface]):
         return name in self.fields or name.startswith(LIMIT)
 
     def read(self, row: Surface) -> dict[str, Any]:
-        buckets = dict.fromkeys([*(limit.bucket for limit in row.documented), *row.limits])
+        buckets = dict.fromkeys([*(limit.bucket for limit in row.known_limits), *row.limits])
         limits = {f"{LIMIT}{bucket}": row.limits.get(bucket) for bucket in buckets}
         return super().read(row) | limits
 

@@ -23,7 +23,7 @@ class Access:
     base_url: str = ""  # "" = the service's own
     handle: str = ""
     remote_id: str = ""
-    dialect: str = ""  # "" = the adapter's first
+    dialect: str = ""  # "" = not known yet: the adapter finds it out
     meter: Meter = field(default_factory=Unmetered)
     transport: httpx.BaseTransport | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -40,6 +40,8 @@ class Traits:
     title_limit: int
     post_limit: int | None = None  # for the body of a post, where it differs
     dialects: tuple[str, ...] = ("",)
+    own_dialect: str = ""  # spoken at `base_url`
+    api_path: str = ""  # every base URL ends with it, where there is one
     limits: tuple[RateLimit, ...] = ()
     max_depth: int | None = None  # deepest level a reply may have; roots are 0
     can_delete: frozenset[types.ItemKind] = frozenset()

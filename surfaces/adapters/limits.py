@@ -13,6 +13,7 @@ class RateLimit:
     most: int
     per: timedelta
     by_address: bool = False
+    dialects: tuple[str, ...] = ()  # where it holds; empty: in all
 
 
 class Meter(Protocol):

@@ -19,6 +19,7 @@ class Identity:
     remote_id: str
     handle: str
     note: str = ""  # e.g. "not claimed yet": shown to operators
+    dialect: str = ""  # that the service speaks, where there are several
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,9 +37,10 @@ class Item:
     is_deleted: bool = False
     title: str = ""
     content: str = ""
-    url: str = ""  # link to the item on the surface, "" if unknown
+    url: str = ""  # what a link post points to, else the item's page; "" if unknown
     community: str = ""
     comment_count: int | None = None  # posts only, as the service counts
+    score: int | None = None  # votes for minus votes against, where the service shows it
     raw: dict[str, Any] = field(default_factory=dict)  # as sent, without nested replies
 
 
@@ -78,6 +80,7 @@ class News:
 
     `touched`: remote post ids whose threads have news.
     `counts`: the service's comment count per post id, for every known post it told us about.
+    `scores`: the score per post id, where the service told it along with the counts.
     `posts`: posts of ours (or newly met) that came along for nothing and should be stored.
     `unheard`: known post ids the service said nothing about: looked at in rotation.
     `cursor`: opaque JSON, handed back at the next round.
@@ -85,6 +88,7 @@ class News:
 
     touched: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    scores: Mapping[str, int] = field(default_factory=dict)
     posts: tuple[Item, ...] = ()
     unheard: tuple[str, ...] = ()
     cursor: dict[str, Any] = field(default_factory=dict)

@@ -46,7 +46,7 @@ class SurfaceStatus:
             return "bad"
         if self.pause:
             return ""
-        return "wait" if self.account.state != "ok" or self.is_low else "ok"
+        return "wait" if not self.account.is_well or self.is_low else "ok"
 
     @property
     def spark(self) -> charts.Spark:
@@ -85,7 +85,7 @@ def _status_of(
     # The account in the worst state says how the surface is.
     return SurfaceStatus(
         surface=surface,
-        account=min(on or accounts, key=lambda each: (not each.needs_person, each.state == "ok")),
+        account=min(on or accounts, key=lambda each: (not each.needs_person, each.is_well)),
         pause=_pause(surface, on or accounts, pauses),
         is_on=bool(on),
         tightest=min(limits, key=lambda each: each.share, default=None),

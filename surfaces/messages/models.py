@@ -6,6 +6,7 @@ row is a fact: later rounds may mark it edited or deleted, never change who said
 
 from datetime import datetime
 from typing import Self
+from urllib.parse import urlsplit
 
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector, SearchVectorField
@@ -143,6 +144,9 @@ class Message(models.Model):
     fingerprint = models.CharField(max_length=32, blank=True)  # of the normalised text
 
     # Posts only: what the surface said of the thread when it was last read.
+    score = models.IntegerField(null=True, blank=True)  # votes, as the service last said
+
+    # Posts only: what the surface said of the thread when it was last read.
     comment_count = models.PositiveIntegerField(null=True, blank=True)
     thread_read_at = models.DateTimeField(null=True, blank=True)
     thread_is_whole = models.BooleanField(null=True, blank=True)
@@ -247,6 +251,25 @@ class Message(models.Model):
     @property
     def spam_why(self) -> str:
         return FORMATS["clauses"](self.spam_whys)
+
+    @property
+    def link(self) -> str:
+        """Where a link post points; "" for everything else."""
+        return self.url if self.is_post and not self._names_its_page else ""
+
+    @property
+    def page_url(self) -> str:
+        """Its page on the surface, "" if unknown."""
+        return self.url if self._names_its_page else ""
+
+    @property
+    def _names_its_page(self) -> bool:
+        surface = self.account.surface
+        host = urlsplit(surface.base_url or surface.traits.base_url).hostname
+        try:
+            return bool(self.url) and urlsplit(self.url).hostname == host
+        except ValueError:  # a stranger's link
+            return False
 
     @property
     def is_ours(self) -> bool:

@@ -53,7 +53,7 @@ NAMES = (
     "id, account_id, remote_id, parent_id, post_id, created_at, kind, author, author_id,"
     " author_is_bot, direction, title, content, url, submolt, raw_json, reply_attempts,"
     " spam_status, spam_score, spam_reasons, fingerprint, seen_at, edited_at, deleted_at,"
-    " reply_why, comment_count"
+    " reply_why, comment_count, score"
 )
 MAKE_TABLE = (
     "CREATE TEMPORARY TABLE IF NOT EXISTS arriving ON COMMIT DELETE ROWS"  # noqa: S608
@@ -94,7 +94,9 @@ def _store_batch(
     names = {name for i in items for name in (i.remote_id, i.parent_id, i.post_id) if name}
     wanted = ("remote_id", "title", "content", "direction", "kind", "account", "parent")
     rows = Message.objects.filter(account=account, remote_id__in=names)
-    known = {row.remote_id: row for row in rows.only(*wanted, "deleted_at", "edited_at")}
+    known = {
+        row.remote_id: row for row in rows.only(*wanted, "deleted_at", "edited_at", "score", "url")
+    }
     fresh = [item for item in items if item.remote_id not in known]
     reworded = [item for item in items if _is_reworded(known.get(item.remote_id), item)]
     judged = judge(account, [item for item in [*fresh, *reworded] if is_judged(item)], now)
@@ -110,6 +112,15 @@ def _store_batch(
                 _hang(row, item, ids)
                 _refresh(row, item, changed, judged.get(item.remote_id), now=now)
     return changed
+
+
+def store_scores(account: Account, scores: Mapping[str, int]) -> None:
+    """Scores of known posts that came along with the news."""
+    rows = Message.objects.filter(account=account, remote_id__in=scores).only("remote_id", "score")
+    moved = [row for row in rows if row.score != scores[row.remote_id]]
+    for row in moved:
+        row.score = scores[row.remote_id]
+    Message.objects.bulk_update(moved, ["score"], batch_size=500)
 
 
 def _is_reworded(row: Message | None, item: Item) -> bool:
@@ -167,7 +178,7 @@ def _row(
         item.title, item.content, item.url, item.community[:200], json.dumps(item.raw), 0,
         verdict.status, verdict.score, json.dumps(verdict.reasons), verdict.fingerprint,
         now, item.edited_at, now if item.is_deleted else None, "{}",
-        item.comment_count if item.kind == ItemKind.POST else None,
+        item.comment_count if item.kind == ItemKind.POST else None, item.score,
     )  # fmt: skip
 
 
@@ -208,6 +219,10 @@ def _refresh(
             )
     if facts:
         _mark(row, "message.edited", now, **facts)
+    told = {"score": item.score, "url": item.url or None}
+    moved = {name: value for name, value in told.items() if value not in (None, getattr(row, name))}
+    if moved:
+        Message.objects.filter(pk=row.pk).update(**moved)
 
 
 def _mark(row: Message, action: str, now: datetime, **facts: Any) -> None:

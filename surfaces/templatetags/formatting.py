@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as dated
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext, ngettext, pgettext
 
 from surfaces.accounts.models.account import Account
@@ -263,7 +264,7 @@ def state_words(account: Account) -> SafeString:
     if not account.is_on:
         return format_html("{}", gettext("Switched off"))
     if account.state == "ok":
-        return format_html("{}", gettext("Working"))
+        return format_html("{}", capfirst(str(account.identity_note)) or gettext("Working"))
     moment = exact(account.state_until or account.state_since)
     since, until = gettext("{state} since {time}"), gettext("{state} until {time}")
     words = until if account.state_until else since
@@ -290,4 +291,4 @@ def per(length: timedelta) -> str:
 def state_css(account: Account) -> str:
     if not (account.is_on and account.surface.is_on):
         return ""
-    return "ok" if account.state == "ok" else "bad" if account.needs_person else "wait"
+    return "ok" if account.is_well else "bad" if account.needs_person else "wait"

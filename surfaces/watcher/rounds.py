@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from surfaces.accounts.clients import Clock, open_reader
 from surfaces.accounts.models.account import Account, AccountState
+from surfaces.accounts.models.surface import Surface
 from surfaces.accounts.services import stop_account
 from surfaces.adapters.base import Reader
 from surfaces.adapters.types import Item, Skipped
@@ -33,7 +34,7 @@ from surfaces.errors import (
     Suspended,
     TryLater,
 )
-from surfaces.messages.store import StoreResult, note_thread, store
+from surfaces.messages.store import StoreResult, note_thread, store, store_scores
 from surfaces.spam import classify
 from surfaces.text.reasons import StoredReason, as_reason, reason
 from surfaces.watcher.models import WatchRound
@@ -134,6 +135,7 @@ def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock
     news = reader.news(known, account.cursor)
     report.skipped += news.skipped
     _store(account, news.posts, report, now=clock())
+    store_scores(account, news.scores)
     failures, left = 0, []
     chosen = to_read(account, known, news, now=clock())
     for post_id in turned(chosen[:MOST_THREADS], account.watch_number):
@@ -157,16 +159,26 @@ def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock
 
 
 def open_known_reader(account: Account, *, clock: Clock, transport: Transport = None) -> Reader:
-    if not account.remote_id:
+    surface = account.surface
+    is_undecided = not surface.known_dialect and len(surface.traits.dialects) > 1
+    if not account.remote_id or account.identity_note or is_undecided:
         with closing(open_reader(account, clock=clock, transport=transport)) as asking:
             identity = asking.who_am_i()
-        facts = {"handle": identity.handle[:120], "remote_id": identity.remote_id[:200]}
+        facts: dict[str, Any] = {
+            "handle": identity.handle[:120],
+            "remote_id": identity.remote_id[:200],
+            "identity_note": as_reason(identity.note),
+        }
         try:
             with transaction.atomic():
                 Account.objects.filter(pk=account.pk).update(**facts)
         except IntegrityError as error:  # one name there is one account here
             raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
-        account.handle, account.remote_id = facts["handle"], facts["remote_id"]
+        if is_undecided:
+            Surface.objects.filter(pk=surface.pk, dialect="").update(dialect=identity.dialect)
+            surface.dialect = identity.dialect
+        for name, value in facts.items():
+            setattr(account, name, value)
     return open_reader(account, clock=clock, transport=transport)
 
 

@@ -101,8 +101,8 @@ class Routes(Comments, Live):
             "id": post.id,
             "title": post.title,
             "content": post.content,
-            "url": None,
-            "score": 0,
+            "url": post.url,
+            "score": post.score,
             "comment_count": post.comment_count,
             "created_at": at,
         }

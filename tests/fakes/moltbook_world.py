@@ -38,6 +38,8 @@ class Post:
     created_at: float
     comment_count: int = 0
     is_pending: bool = False
+    url: str | None = None  # of a link post
+    score: int = 0
 
 
 @dataclass

@@ -11,6 +11,10 @@ from surfaces.accounts.models.account import ReplyMode
 from surfaces.settings.form_fields import check_legible
 from surfaces.web.forms import HANDLE_ATTRS, StyledForm
 
+DIALECTS = sorted(
+    {name for each in adapters.READERS.values() for name in each.traits.dialects} - {""}
+)
+
 
 class AgentForm(StyledForm, forms.Form):
     slug = forms.RegexField(
@@ -51,6 +55,15 @@ class ConnectForm(StyledForm, forms.Form):
             "Leave empty for the service's default address. Enter a URL to use another server."
         ),
         widget=forms.TextInput(attrs={"placeholder": "https://…", "inputmode": "url"}),
+    )
+    dialect = forms.ChoiceField(
+        label=_lazy("API dialect"),
+        required=False,
+        choices=[("", _lazy("Ask the service")), *((name, name) for name in DIALECTS)],
+        help_text=_lazy(
+            "Which form of its API the server speaks. The live Moltbook is “live”, the "
+            "open-source server is “open”."
+        ),
     )
     agent = forms.CharField(
         label=_lazy("Agent"),

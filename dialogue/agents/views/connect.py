@@ -24,7 +24,8 @@ from surfaces.web.requests import OperatorRequest
 def connect(request: OperatorRequest) -> HttpResponse:
     form = ConnectForm(request.POST or None)
     if form.is_bound and form.is_valid():
-        given = {**form.cleaned_data, "mode": form.cleaned_data["mode"] or None}
+        unset = {name: None for name in ("mode", "dialect") if not form.cleaned_data[name]}
+        given: dict[str, Any] = {**form.cleaned_data, **unset}
         try:
             joined = agent_connect.connect(**given, by=request.user.actor, now=timezone.now())
         except (RuleBroken, SurfaceError) as error:

@@ -13,6 +13,10 @@ from surfaces.accounts.models.account import ReplyMode
 from surfaces.adapters import READERS
 from surfaces.errors import RuleBroken
 
+DIALECTS = {
+    kind: reader.traits.dialects for kind, reader in READERS.items() if any(reader.traits.dialects)
+}
+
 
 class Command(BaseCommand):
     help = (
@@ -29,7 +33,9 @@ class Command(BaseCommand):
         add("--token-env", default="", metavar="VAR", help="environment variable with the token")
         add("--every", type=int, metavar="MIN", help="minutes between polls, 1 to 1440; default 5")
         add("--mode", help=f"{', '.join(ReplyMode.values)}; default: the agent's mode")
-        add("--dialect", help="protocol variant of the service")
+        dialects = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in DIALECTS.items())
+        about = "API dialect of the service; found out by asking it if not given"
+        add("--dialect", help=f"{about} ({dialects})")
 
     def handle(self, **options: Any) -> None:
         names = ("kind", "agent", "handle", "every", "mode", "dialect")

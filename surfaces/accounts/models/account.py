@@ -89,6 +89,7 @@ class Account(models.Model):
     quiet_until = models.DateTimeField(
         null=True, blank=True, help_text="The service asked the sender to wait until then."
     )
+    identity_note = ReasonField(help_text="What the service says of it, e.g. not claimed yet.")
     challenges_failed = models.PositiveSmallIntegerField(default=0)  # in a row
     made_at = models.DateTimeField(auto_now_add=True)
 
@@ -127,6 +128,10 @@ class Account(models.Model):
     def needs_person(self) -> bool:
         """Whether an operator must act."""
         return self.state in {AccountState.AUTH_FAILED, AccountState.SUSPENDED}
+
+    @property
+    def is_well(self) -> bool:
+        return self.state == AccountState.OK and not self.identity_note
 
     @property
     def interval(self) -> timedelta:

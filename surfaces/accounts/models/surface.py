@@ -1,5 +1,6 @@
 """Surface: a service with posts and comments."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -34,7 +35,9 @@ class Surface(models.Model):
         max_length=300, blank=True, help_text="Empty: the service's own address."
     )
     dialect = models.CharField(
-        max_length=32, blank=True, help_text="Which of the service's ways of writing is meant."
+        max_length=32,
+        blank=True,
+        help_text="Which form of the API it speaks. Empty: the next poll asks it.",
     )
     limits = CheckedJSONField(
         default=dict,
@@ -65,12 +68,34 @@ class Surface(models.Model):
     @property
     def documented(self) -> tuple[RateLimit, ...]:
         """The service's own limits, at its own address; other servers report theirs."""
-        return self.traits.limits if self.base_url in {"", self.traits.base_url} else ()
+        return self.known_limits if self.is_at_its_own_address else ()
+
+    @property
+    def is_at_its_own_address(self) -> bool:
+        return self.base_url in {"", self.traits.base_url}
+
+    @property
+    def known_dialect(self) -> str:
+        """The dialect spoken here, "" until the service was asked."""
+        own = self.traits.own_dialect if self.is_at_its_own_address else ""
+        return self.dialect or own
+
+    @property
+    def known_limits(self) -> tuple[RateLimit, ...]:
+        """The limits that this kind of service has, in the dialect that is spoken here."""
+        return tuple(
+            limit
+            for limit in self.traits.limits
+            if not limit.dialects or self.known_dialect in {"", *limit.dialects}
+        )
 
     @property
     def budgets(self) -> tuple[RateLimit, ...]:
         """Rate limits in use here."""
         table = {limit.bucket: limit for limit in self.documented}
+        known = {limit.bucket: limit for limit in self.traits.limits}
         for bucket, (most, seconds) in self.limits.items():
-            table[bucket] = RateLimit(bucket, most, timedelta(seconds=seconds))
+            per = timedelta(seconds=seconds)
+            limit = known.get(bucket) or RateLimit(bucket, most, per)
+            table[bucket] = replace(limit, most=most, per=per)
         return tuple(table.values())

@@ -6,13 +6,14 @@ service are stored there.
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cached_property
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from surfaces.adapters.base import Access, Adapter, Traits
 from surfaces.adapters.limits import RateLimit
-from surfaces.adapters.moltbook.errors import classify, day_is_spent
+from surfaces.adapters.moltbook.errors import classify, day_is_spent, is_missing_endpoint, words_of
 from surfaces.adapters.parsing import clean_count
 from surfaces.adapters.types import ItemKind
 from surfaces.errors import Limited, TryLater
@@ -21,6 +22,7 @@ from surfaces.text.reasons import reason
 
 WWW = "www.moltbook.com"
 MINUTE = timedelta(minutes=1)
+LIVE = ("live",)
 
 
 class MoltbookTraits(Traits):
@@ -39,24 +41,29 @@ TRAITS = MoltbookTraits(
     title_limit=300,
     max_depth=10,
     dialects=("open", "live"),
+    own_dialect="live",
+    api_path="/api/v1",
     limits=(
         # Moltbook skill.md 1.12.0, rate limits.
-        RateLimit("read", 60, MINUTE),
-        RateLimit("write", 30, MINUTE),
-        RateLimit("comment", 1, timedelta(seconds=20)),
-        RateLimit("comment_day", 50, timedelta(days=1)),
+        RateLimit("read", 60, MINUTE, dialects=LIVE),
+        RateLimit("write", 30, MINUTE, dialects=LIVE),
+        RateLimit("comment", 1, timedelta(seconds=20), dialects=LIVE),
+        RateLimit("comment_day", 50, timedelta(days=1), dialects=LIVE),
         RateLimit("post", 1, timedelta(minutes=30)),
-        RateLimit("verify", 30, MINUTE),
-        # Open-source server, its limiter: keyed by address, before authentication.
+        RateLimit("verify", 30, MINUTE, dialects=LIVE),
+        # Open-source server, its limiter: comments by hour, and all requests by address,
+        # before authentication.
+        RateLimit("comment_hour", 50, timedelta(hours=1), dialects=("open",)),
         RateLimit("general", 100, MINUTE, by_address=True),
     ),
     can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
 )
-SIZES = {str(limit.most): limit.bucket for limit in TRAITS.limits if limit.most > 1}
-
 READ = ("read", "general")
 WRITE = ("write", "general")
-COMMENT = ("comment", "comment_day", *WRITE)
+COMMENT = {
+    "open": ("comment_hour", *WRITE),
+    "live": ("comment", "comment_day", *WRITE),
+}
 POST = ("post", *WRITE)
 # A bucket of its own: a puzzle refused by a full bucket would count as failed.
 VERIFY = ("verify",)
@@ -65,9 +72,8 @@ VERIFY = ("verify",)
 class MoltbookClient:
     def __init__(self, access: Access) -> None:
         self.base_url = checked_base_url(access.base_url or TRAITS.base_url)
-        self.dialect = access.dialect or TRAITS.dialects[0]
-        if self.dialect not in TRAITS.dialects:
-            raise ValueError(reason("moltbook.no_dialect", dialect=repr(self.dialect)))
+        if access.dialect not in {"", *TRAITS.dialects}:
+            raise ValueError(reason("moltbook.no_dialect", dialect=repr(access.dialect)))
         if not access.token.isascii() or not access.token.isprintable():
             raise ValueError(reason("service.key_impossible", label=TRAITS.label))
         self._access = access
@@ -76,6 +82,26 @@ class MoltbookClient:
 
     def close(self) -> None:
         self._wire.close()
+
+    @cached_property
+    def dialect(self) -> str:
+        """The configured one, or found out by one request.
+        Only the live site has /home (Moltbook skill.md 1.12.0, home); a path that the open-source
+        server does not have is answered "Endpoint not found" (its router's last handler).
+        """
+        if self._access.dialect:
+            return self._access.dialect
+        if urlsplit(self.base_url).hostname == WWW:
+            return TRAITS.own_dialect
+        self._access.meter.take(*READ)
+        answer = self._wire.call("GET", "/home")
+        if answer.is_success and isinstance(answer.data, dict):
+            return "live"
+        if is_missing_endpoint(answer) and answer.is_json:
+            return "open" if "endpoint not found" in words_of(answer).lower() else "live"
+        if answer.is_success or answer.status == 404:
+            raise TryLater("moltbook.no_known_api")
+        raise classify(answer, wrote=False, now=self._access.clock())
 
     def get(self, path: str, params: Mapping[str, str | int] | None = None) -> dict[str, Any]:
         """Fetch a JSON object. A success without one is retried."""
@@ -114,10 +140,11 @@ class MoltbookClient:
         Open-source server, its limiter: on writes of posts and comments the headers describe that
         bucket, else the general one. The size tells them apart.
         """
-        by_size = SIZES.get(answer.headers.get("x-ratelimit-limit", ""), "")
-        if by_size in buckets:
-            return by_size
-        if buckets == COMMENT:
+        size = answer.headers.get("x-ratelimit-limit", "")
+        for limit in TRAITS.limits:
+            if limit.bucket in buckets and limit.most > 1 and str(limit.most) == size:
+                return limit.bucket
+        if buckets == COMMENT["live"]:
             refused_now = answer.status == 429 and not day_is_spent(answer)
             return "comment" if refused_now else "comment_day"
         if buckets in (READ, WRITE) and self.dialect == "open":

@@ -33,6 +33,7 @@ class _Round:
     cursor: dict[str, Any]
     named: dict[str, datetime | None] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    scores: dict[str, int] = field(default_factory=dict)
     met: dict[str, Item] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
 
@@ -59,6 +60,7 @@ def find_news(
     return News(
         touched=touched,
         counts=heard.counts,
+        scores=heard.scores,
         posts=tuple(heard.met.values()),
         unheard=tuple(name for name in known if name not in heard.counts and name not in touched),
         cursor=heard.cursor,
@@ -167,6 +169,8 @@ def _hear_counts(posts: PostList, heard: _Round, most: int, *, while_useful: boo
             if item.remote_id in heard.known:
                 if item.comment_count is not None:
                     heard.counts.setdefault(item.remote_id, item.comment_count)
+                if item.score is not None:
+                    heard.scores[item.remote_id] = item.score
             elif item.is_ours:
                 heard.met.setdefault(item.remote_id, item)
         is_useless = while_useful and len(heard.counts) == before

@@ -11,12 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from surfaces.adapters.parsing import clean_count, clean_id, clean_json, clean_text, parse_time
+from surfaces.adapters.parsing import (
+    LARGEST_COUNT,
+    clean_count,
+    clean_id,
+    clean_json,
+    clean_text,
+    parse_time,
+)
 from surfaces.adapters.types import Challenge, Identity, Item, ItemKind, Malformed, SentItem
 from surfaces.text.reasons import reason
 
 DELETED = "[deleted]"
 LONGEST_PUZZLE = 4000  # characters
+LONGEST_LINK = 2000
 USUAL_TIME_TO_ANSWER = timedelta(minutes=5)
 REPLIES = ("replies", "children")
 EDGES = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")  # what JavaScript's trim() takes away
@@ -105,8 +113,14 @@ def post(data: object, glasses: ParseContext) -> Item:
         title=clean_text(sent.get("title"), most=1000),
         community=clean_text(community, most=200),
         comment_count=clean_count(first(sent, "comment_count", "commentCount")),
-        **_common(sent, remote_id, glasses),
+        **_common(sent, remote_id, glasses) | _link(sent),
     )
+
+
+def _link(sent: dict[str, Any]) -> dict[str, str]:
+    """Where a link post points. Open-source server, posts route: content or url, never both."""
+    link = clean_text(sent.get("url"), most=LONGEST_LINK).strip()
+    return {"url": link} if link else {}
 
 
 def comment(data: object, *, post_id: str, above: str | None, glasses: ParseContext) -> Item:
@@ -138,9 +152,19 @@ def _common(sent: dict[str, Any], remote_id: str, glasses: ParseContext) -> dict
         "edited_at": parse_time(first(sent, "edited_at", "editedAt")),
         "is_deleted": is_deleted,
         "content": clean_text(content),
+        "score": _score(sent.get("score")),
         "url": glasses.page,
         "raw": clean_json({key: inner for key, inner in sent.items() if key not in REPLIES}),
     }
+
+
+def _score(value: object) -> int | None:
+    """Votes for minus votes against; the live site may send it as text."""
+    try:
+        score = int(value) if isinstance(value, int | str) else None
+    except ValueError:
+        return None
+    return score if score is not None and abs(score) <= LARGEST_COUNT else None
 
 
 def _object(data: object, what: str) -> tuple[dict[str, Any], str]:

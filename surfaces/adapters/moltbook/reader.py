@@ -64,9 +64,11 @@ class Moltbook(MoltbookAdapter, Reader):
     def who_am_i(self) -> types.Identity:
         """Open-source server, agents route: GET /agents/me."""
         try:
-            self._us = parse.identity(self._line.get("/agents/me"))
+            dialect = self._line.dialect
+            known = parse.identity(self._line.get("/agents/me"))
         except Malformed as error:
             raise TryLater(reason_of(error)) from error
+        self._us = replace(known, dialect=dialect)
         return self._us
 
     def news(self, known: Mapping[str, types.KnownThread], cursor: dict[str, Any]) -> types.News:

@@ -31,7 +31,9 @@ class MoltbookWriter(MoltbookAdapter, Writer):
         body = {"content": text}
         if parent_id is not None:
             body["parent_id"] = parent_id
-        sent = self._create(at("/posts/{}/comments", post_id), "comment", client.COMMENT, body)
+        sent = self._create(
+            at("/posts/{}/comments", post_id), "comment", client.COMMENT[self._line.dialect], body
+        )
         return replace(sent, url=page_of(self._line.base_url, post_id))
 
     def create_post(self, *, title: str, text: str, community: str, key: str) -> SentItem:

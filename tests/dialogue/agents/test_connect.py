@@ -228,7 +228,7 @@ def test_an_address_with_a_line_end_behind_it_is_the_same_address(monkeypatch: A
     for end in ("", "\n", "\r\n"):
         call_command("connect", "moltbook", "--agent", "iris", "--token-env", "IRIS_TOKEN",
                      "--base-url", f"https://molt.example{end}", stdout=StringIO())  # fmt: skip
-    assert Account.objects.get().surface.base_url == "https://molt.example"
+    assert Account.objects.get().surface.base_url == "https://molt.example/api/v1"
 
 
 def test_the_command_refuses_anothers_account_with_one_sentence_and_status_2():

@@ -10,7 +10,7 @@ from surfaces.accounts.rate_limits import credential_holder
 from surfaces.models import Account, AuditEvent, Pause, RateLimitWindow, Surface, WatchRound
 from surfaces.settings.changes import dump_marks, marks_of
 from surfaces.settings.services import values_of
-from surfaces.text.reasons import note
+from surfaces.text.reasons import as_reason, note
 from tests.factories import NOON, make_account, make_operator, make_surface
 
 pytestmark = pytest.mark.django_db
@@ -208,3 +208,10 @@ def test_everything_paused_is_seen_on_a_surface(desk: Client):
     page = html(desk, "surface", surface.slug)
     assert "“storm”" in page
     assert "Pause…" in page
+
+
+def test_an_unclaimed_account_says_so_on_its_page_and_in_the_list(admin: Client):
+    account = make_account()
+    Account.objects.update(identity_note=as_reason("moltbook.not_claimed"))
+    assert "not claimed by its owner yet" in html(admin, "account", account.pk).lower()
+    assert "not claimed by its owner yet" in html(admin, "surface", account.surface.slug).lower()

@@ -60,20 +60,20 @@ def test_the_service_named_by_its_own_address_is_the_same_service():
 
 @pytest.mark.parametrize(
     "spelling",
-    ["https://HUB.example/api", "https://hub.example:443/api/", "HTTPS://hub.example/api"],
+    ["https://HUB.example/api/v1", "https://hub.example:443/api/v1/", "HTTPS://hub.example/api/v1"],
 )
 def test_one_service_spelled_otherwise_is_one_surface(spelling: str):
     """Also if it was connected when spellings still made a difference."""
-    join(base_url="https://hub.example/api")
+    join(base_url="https://hub.example/api/v1")
     join(base_url=spelling)
     Surface.objects.update(base_url=spelling)
-    join(base_url="https://hub.example/api")
+    join(base_url="https://hub.example/api/v1")
     assert (Account.objects.count(), Surface.objects.count()) == (1, 1)
 
 
 def test_two_addresses_on_one_host_are_two_surfaces():
-    first = join(base_url="http://127.0.0.1:8000/api/v1")
-    second = join(base_url="http://127.0.0.1:8000/api/v2")
+    first = join(base_url="http://127.0.0.1:8000/one/api/v1")
+    second = join(base_url="http://127.0.0.1:8000/two/api/v1")
     assert first.surface_id != second.surface_id
     assert first.name != second.name
 
@@ -139,3 +139,17 @@ def test_two_at_once_make_one_account():
         thread.join()
     assert len(made) == 4
     assert (Account.objects.count(), Surface.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize("given", ["https://m.example", "https://m.example/"])
+def test_an_address_without_a_path_is_completed(given: str):
+    assert join(base_url=given).surface.base_url == "https://m.example/api/v1"
+    join(base_url="https://m.example/api/v1")
+    assert Surface.objects.count() == 1
+
+
+@pytest.mark.parametrize("given", ["https://m.example/v1", "https://m.example/api/v1/posts"])
+def test_an_address_with_another_path_is_refused(given: str):
+    with pytest.raises(BadInput, match="must end with /api/v1"):
+        join(base_url=given)
+    assert not Account.objects.exists()

@@ -155,3 +155,16 @@ def test_an_account_whose_value_moved_is_not_set_back(admin: Client):
     page = admin.post(at("undo_account", account.pk), {"line": done.event_id}, follow=True)
     assert "Changed again since: Poll interval." in page.content.decode()
     assert Account.objects.get().every == 8
+
+
+def test_limits_of_another_address_can_be_set_and_keep_what_they_count(admin):
+    surface = make_surface(base_url="https://m.example/api/v1", dialect="open")
+    page = words(admin, at("surface_settings", surface.slug))
+    assert "Comments an hour Empty: no limit of ours." in page
+    assert "Comments a day" not in page
+    sent = typed(surface, limit_comment_hour="20/3600", limit_general="60/60")
+    admin.post(at("surface_settings", surface.slug), sent)
+    surface.refresh_from_db()
+    assert budget(surface, "comment_hour") == (20, timedelta(hours=1))
+    general = next(limit for limit in surface.budgets if limit.bucket == "general")
+    assert (general.most, general.by_address) == (60, True)

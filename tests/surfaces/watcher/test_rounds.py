@@ -17,7 +17,7 @@ from surfaces.accounts.connect import connect
 from surfaces.delivery import sender
 from surfaces.drafts import services as draft_services
 from surfaces.errors import TryLater
-from surfaces.models import Account, HubAuthor, Message, WatchRound
+from surfaces.models import Account, HubAuthor, Message, Surface, WatchRound
 from surfaces.watcher import rounds as watcher_rounds
 from surfaces.watcher.backfill import backfill
 from surfaces.workers.locks import WorkerLock
@@ -414,3 +414,43 @@ def test_a_hub_says_its_news_once_and_still_none_is_lost(monkeypatch: Any):
     for _ in range(3):
         look(account)
     assert Message.objects.comments().count() == 5
+
+
+def test_the_first_poll_finds_out_the_dialect_and_remembers_it(moltbook: Any, account: Any):
+    Surface.objects.update(dialect="")
+    account.surface.refresh_from_db()
+    look(account)
+    assert Surface.objects.get().dialect == moltbook.world.dialect
+    asked = len(moltbook.requests)
+    look(Account.objects.select_related("surface").get())
+    assert "/api/v1/agents/me" not in [path for _, path, _ in moltbook.requests[asked:]]
+
+
+def test_an_unclaimed_account_is_shown_until_its_owner_claims_it(moltbook: Any, account: Any):
+    agent = moltbook.world.agent("iris")
+    agent.is_claimed = False
+    look(account)
+    assert account.identity_note.code == "moltbook.not_claimed"
+    assert not account.is_well
+    agent.is_claimed = True
+    look(account)
+    assert not account.identity_note
+    assert account.is_well
+
+
+def test_a_link_post_is_stored_with_its_link_and_its_score_is_refreshed(
+    moltbook: Any, account: Any
+):
+    post = moltbook.add_post("iris", "A paper", "")
+    comment = moltbook.add_comment(post, "nightjar", "Which page?")
+    moltbook.posts[post].url = "https://example.org/paper.pdf"
+    look(account)
+    stored = Message.objects.get(remote_id=post)
+    assert (stored.url, stored.link) == ("https://example.org/paper.pdf",) * 2
+    assert stored.page_url == ""
+    moltbook.posts[post].score, moltbook.comments[comment].score = 7, -2
+    moltbook.add_comment(post, "nightjar", "And which figure?")
+    look(account)
+    assert Message.objects.get(remote_id=post).score == 7
+    assert Message.objects.get(remote_id=comment).score == -2
+    assert Message.objects.get(remote_id=comment).edited_at is None
