@@ -4,11 +4,19 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from dialogue import replier
 from dialogue.models import Reservation, Spending, TranscriptStep, WakeEvent
+from surfaces.workers.deadline import end_of_task
 
 TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation and its cost are kept
 EVENTS_KEPT = timedelta(days=30)
 BOOKS_KEPT = timedelta(days=400)
+
+
+def reply_due() -> int:
+    """Write due replies and posts and call webhooks. Safe to run twice at once."""
+    with replier.ReplierPool() as pool:
+        return replier.run_round(pool, clock=timezone.now, until=end_of_task()).did
 
 
 def prune() -> int:

@@ -1,5 +1,11 @@
-"""Background tasks. Arguments are ids and strings, because they are pickled."""
+"""Background tasks. Arguments are ids and strings, because they are pickled.
 
+Watching and sending run here every minute, so a queue alone is enough; `watch` and `deliver` are
+faster loops beside it. Both claim the same rows.
+"""
+
+import os
+import socket
 from datetime import timedelta
 
 from django.contrib.sessions.models import Session
@@ -11,7 +17,9 @@ from surfaces.desk import viewers
 from surfaces.drafts import expiry
 from surfaces.notices import rounds
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
+from surfaces.watcher import rounds as watcher_rounds
 from surfaces.watcher.models import WatchRound
+from surfaces.workers.deadline import end_of_task
 from surfaces.workers.locks import lock_of_this_thread
 
 ROUNDS_KEPT = timedelta(days=14)
@@ -19,9 +27,16 @@ RESULTS_KEPT = timedelta(days=2)
 ATTEMPTS_KEPT = timedelta(days=1)
 
 
+def watch_due() -> int:
+    """Poll accounts that are due. Safe to run twice at once."""
+    worker = f"{socket.gethostname()[:60]}:{os.getpid()}"
+    return len(watcher_rounds.watch_due(worker=worker, until=end_of_task()))
+
+
 def deliver_due() -> int:
     """Send what is due. Safe to run twice at once."""
-    return sender.deliver_due(lock_of_this_thread(), clock=timezone.now).sent
+    held = lock_of_this_thread()
+    return sender.deliver_due(held, clock=timezone.now, until=end_of_task()).sent
 
 
 def notice() -> int:

@@ -55,6 +55,12 @@ class AgentRow:
     failed: int  # undecided
     money: BudgetMeter
 
+    @property
+    def modes(self) -> list[str]:
+        """Of its presences; of an agent without one, what a new presence would have."""
+        own = {presence.mode for presence in self.presences} or {""}
+        return sorted({mode or self.agent.settings.mode for mode in own})
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentPage:

@@ -50,7 +50,7 @@ class AgentActivity(DayTotal):
     """One agent's day. `hours`: sent per hour, the oldest first."""
 
     agent: Agent
-    mode: str
+    modes: list[str]
     most: Decimal
     hours: list[int]
     pace: float
@@ -76,10 +76,13 @@ def agents_today(home: Dashboard) -> HomePanel | None:
         starts=budget_rules.periods(home.now)[Period.DAY],
     )
     speaks = Q(presences__ended_at=None)
+    accounts = home.reach.accounts
+    within = Q() if accounts is None else Q(presences__account__in=accounts)
     found = scope.agents_within(home.reach).select_related("settings").defer("persona", "carried")
     agents: list[Any] = list(
         found.order_by("slug").annotate(
             speaks_as=ArrayAgg("presences__account", filter=speaks, default=[]),
+            own_modes=ArrayAgg("presences__mode", filter=speaks & within, default=[]),
             spent=Subquery(today.values(sum=F("money") + F("held_money"))[:1]),
         )[: MOST + 1]
     )
@@ -103,7 +106,7 @@ def agents_today(home: Dashboard) -> HomePanel | None:
 def _did(agent: Any, home: Dashboard) -> AgentActivity:
     return AgentActivity(
         agent=agent,
-        mode=agent.settings.mode,
+        modes=sorted({mode or agent.settings.mode for mode in agent.own_modes or [""]}),
         sent=home.sent_today[agent.slug],
         held=home.drafts[agent.slug, DraftState.SHADOWED, None],
         waiting=home.drafts[agent.slug, DraftState.WAITING, None],

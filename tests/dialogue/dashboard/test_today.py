@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from dialogue.dashboard import today
@@ -13,7 +14,15 @@ from dialogue.dashboard.today import AgentActivity, agents_today, cost_per_day, 
 from dialogue.models import SharedBudget, Spending
 from surfaces.home.dashboard import Dashboard
 from surfaces.models import Operator, WatchRound
-from tests.factories import NOON, make_agent, make_draft, make_operator, make_presence
+from tests.factories import (
+    NOON,
+    make_account,
+    make_agent,
+    make_draft,
+    make_operator,
+    make_presence,
+    make_surface,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -234,3 +243,30 @@ def _grow() -> None:
     make_round(presence.account, now, spam=1)
     spend(f"agent:{slug}", now.astimezone(UTC).date(), "0.4")
     Spending.objects.get_or_create(owner="house", period="day", starts=now.astimezone(UTC).date())
+
+
+def test_an_agent_is_shown_in_the_mode_of_its_presences_not_of_its_settings(client: Client):
+    """It said "review" of an agent whose only account sends by itself."""
+    presence = make_presence(mode="auto")
+    slug = presence.agent.slug
+    assert presence.agent.settings.mode == "review"
+    assert day_of(slug, look()).modes == ["auto"]
+    make_presence(agent=presence.agent, account=make_account(name="second"))
+    assert day_of(slug, look()).modes == ["auto", "review"]
+    client.force_login(make_operator(role="admin", username="ada"))
+    page = client.get(reverse("dialogue:agents")).content.decode()
+    assert '<span class="badge ok">auto</span>' in page
+    assert '<span class="badge">review</span>' in page
+
+
+def test_an_agent_without_an_account_is_shown_in_its_own_mode():
+    agent = make_agent(settings={"mode": "shadow"})
+    assert day_of(agent.slug, look()).modes == ["shadow"]
+
+
+def test_the_mode_of_an_account_out_of_reach_is_not_told():
+    presence = make_presence(mode="auto")
+    other = make_presence(agent=presence.agent, account=make_account(surface=make_surface(slug="other")))
+    limited = make_operator(role="moderator", username="jon")
+    limited.surfaces.add(other.account.surface)
+    assert day_of(presence.agent.slug, look(limited)).modes == ["review"]
