@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
@@ -55,24 +56,19 @@ def test_timetables_at_the_same_time_do_nothing_twice(moltbook: FakeMoltbook, mo
         moltbook.add_comment(post, "ana", f"Is rule {number} of the harbour a kind of promise?")
     monkeypatch.setenv("GABRIELS_KEY", moltbook.key)
     connect(moltbook, monkeypatch, "auto")
-    at_once, failures = threading.Barrier(4), []
+    at_once = threading.Barrier(4)
 
     def one() -> None:
         try:
             at_once.wait(10)
             for _ in range(3):
                 run_the_timetable()
-        except Exception as error:
-            failures.append(error)
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert failures == []
+    with ThreadPoolExecutor(4) as queues:
+        for queue in [queues.submit(one) for _ in range(4)]:
+            queue.result()
     assert moltbook.duplicates("gabriel") == []
     said = [reply["parent_id"] for reply in replies(moltbook)]
     assert len(said) == len(set(said)) > 0

@@ -266,7 +266,8 @@ def test_an_agent_without_an_account_is_shown_in_its_own_mode():
 
 def test_the_mode_of_an_account_out_of_reach_is_not_told():
     presence = make_presence(mode="auto")
-    other = make_presence(agent=presence.agent, account=make_account(surface=make_surface(slug="other")))
+    elsewhere = make_account(surface=make_surface(slug="other"))
+    other = make_presence(agent=presence.agent, account=elsewhere)
     limited = make_operator(role="moderator", username="jon")
     limited.surfaces.add(other.account.surface)
     assert day_of(presence.agent.slug, look(limited)).modes == ["review"]
