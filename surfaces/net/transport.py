@@ -133,7 +133,8 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Any = None,
     ) -> httpcore.NetworkStream:
-        late, failure = httpcore.ConnectTimeout, httpcore.ConnectError("no address")
+        late = httpcore.ConnectTimeout
+        failure: Exception = httpcore.ConnectError("no address")
         try:
             addresses = self._find(host, port, self._allowance.seconds(late))
         except TimeoutError as error:
