@@ -9,7 +9,6 @@ from typing import Any
 
 from surfaces.text.reasons import CODE, StoredReason, as_reason, fill, reason
 
-
 LONGEST_WAIT = timedelta(days=1)  # that a service may ask of us; then it is asked again
 
 
@@ -65,8 +64,8 @@ class SurfaceError(Exception):
 class TryLater(SurfaceError):
     """Nothing happened; the same request may work later.
 
-    `wait` is what the service or our rate limiter asks for, a day at most. `asked` is false if the request
-    did not reach the service: then it is no attempt.
+    `wait` is what the service or our rate limiter asks for, a day at most. `asked` is false if
+    the request did not reach the service: then it is no attempt.
     """
 
     def __init__(

@@ -2,11 +2,12 @@
 
 Absolute URLs and redirects are refused, so a credential cannot travel. A call has one deadline
 for all of it. An answer is dropped while it arrives when it is larger than 8 MB, before it is
-read when it is compressed, and before it is parsed when it holds too many values.
+read when it is compressed, and before it is parsed when that would take too much memory.
 """
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from surfaces.text.reasons import reason, reason_of
 
 LARGEST_ANSWER = 8 * 1024 * 1024  # bytes
 MOST_VALUES = 100_000  # in one answer: a small value takes up to 50 times its bytes in memory
+LARGEST_TEXT = 16 * 1024 * 1024  # bytes in memory of an answer as text
 LONGEST_CALL = 40.0  # seconds in all, whatever trickles in
 QUOTE = ord('"')
 # A text, as a whole; or what begins a further value. No pattern here ever goes back.
@@ -110,8 +112,8 @@ class JsonClient:
                 raise lost("service.packed")
             else:  # what its status and headers say counts
                 data, is_json = None, False
-        except TooManyValues as error:
-            raise lost("service.too_many_values") from error
+        except TooCostly as error:
+            raise lost("service.too_costly") from error
         finally:
             response.close()
         return JsonResponse(
@@ -119,7 +121,7 @@ class JsonClient:
         )
 
 
-class TooManyValues(ValueError):
+class TooCostly(Exception):
     """The JSON would take more memory than its bytes let expect."""
 
 
@@ -138,16 +140,19 @@ def _body(response: httpx.Response, lost: type[SurfaceError]) -> bytearray:
 
 
 def parsed(body: bytes | bytearray) -> tuple[Any, bool]:
-    """The JSON value and True, or None and False. Raises `TooManyValues` before parsing."""
+    """The JSON value and True, or None and False. Raises `TooCostly`, before parsing."""
     # The quick count includes what stands in texts; only a large one is counted with care.
     if body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
         begun = 0
         for found in _VALUES.finditer(body):
             begun += body[found.start()] != QUOTE
             if begun > MOST_VALUES:
-                raise TooManyValues
+                raise TooCostly
     try:
-        return json.loads(body), True
+        text = body.decode(json.detect_encoding(body), "surrogatepass")
+        if sys.getsizeof(text) > LARGEST_TEXT:  # one wide character makes all of them wide
+            raise TooCostly
+        return json.loads(text), True
     except (ValueError, RecursionError):
         return None, False
 

@@ -120,5 +120,5 @@ ATTACKS: dict[str, Callable[[Hostile], Pieces]] = {
 }
 SLOW = [name for name in ATTACKS if name.startswith("slow")] + ["silence"]
 PACKED = ["gzip", "gzip, gzip", "gzip in two headers", "deflate", "br", "zstd"]
-COSTLY = ["lists", "objects", "keys"]
+COSTLY = ["lists", "objects", "keys", "wide text"]
 ENDLESS = [name for name in ATTACKS if name.startswith("endless")]

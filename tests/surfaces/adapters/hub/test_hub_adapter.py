@@ -188,8 +188,12 @@ def test_a_database_that_fails_is_a_doubt_for_writing():
 
 @pytest.mark.parametrize(
     ("said", "wait"),
-    [("99999999999", timedelta(days=1)), ("-5", timedelta(minutes=1)), ("soon", timedelta(minutes=1))],
-)  # fmt: skip
+    [
+        ("99999999999", timedelta(days=1)),
+        ("-5", timedelta(minutes=1)),
+        ("soon", timedelta(minutes=1)),
+    ],
+)
 def test_no_hub_silences_an_account_for_longer_than_a_day(said: str, wait: timedelta):
     answer = httpx.Response(429, headers={"Retry-After": said}, json={"error": "Too many."})
     access = Access(token="hub_x", transport=httpx.MockTransport(lambda request: answer))
