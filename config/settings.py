@@ -205,5 +205,6 @@ MAIL_IS_SET_UP = MAIL.is_set_up
 EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.name, MAIL.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.has_tls, MAIL.has_ssl
-EMAIL_TIMEOUT = 10  # seconds
+EMAIL_BACKEND = "surfaces.notices.smtp.EmailBackend"
+EMAIL_TIMEOUT = 10  # seconds for one step; the backend bounds the whole
 DEFAULT_FROM_EMAIL = ENV.mail_from or f"colloquy@{urlsplit(COLLOQUY_URL).hostname}"

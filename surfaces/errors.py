@@ -9,6 +9,8 @@ from typing import Any
 
 from surfaces.text.reasons import CODE, StoredReason, as_reason, fill, reason
 
+LONGEST_WAIT = timedelta(days=1)  # that a service may ask of us; then it is asked again
+
 
 class RuleBroken(Exception):
     """A rule said no. The message is a sentence for the person who asked.
@@ -62,15 +64,15 @@ class SurfaceError(Exception):
 class TryLater(SurfaceError):
     """Nothing happened; the same request may work later.
 
-    `wait` is what the service or our rate limiter asks for. `asked` is false if the request
-    did not reach the service: then it is no attempt.
+    `wait` is what the service or our rate limiter asks for, a day at most. `asked` is false if
+    the request did not reach the service: then it is no attempt.
     """
 
     def __init__(
         self, why: str | StoredReason, *, wait: timedelta | None = None, asked: bool = True
     ) -> None:
         super().__init__(why)
-        self.wait = wait
+        self.wait = None if wait is None else min(wait, LONGEST_WAIT)
         self.asked = asked
 
 

@@ -1,11 +1,13 @@
 """A JSON HTTP client pinned to the base URL of one account.
 
-Absolute URLs and redirects are refused, so a credential cannot travel. Timeouts are always on,
-and an answer larger than 8 MB is dropped while it arrives.
+Absolute URLs and redirects are refused, so a credential cannot travel. A call has one deadline
+for all of it. An answer is dropped while it arrives when it is larger than 8 MB, before it is
+read when it is compressed, and before it is parsed when that would take too much memory.
 """
 
 import json
-import time
+import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,11 +18,16 @@ from urllib.parse import quote
 import httpx
 
 from surfaces.errors import Refused, SurfaceError, TryLater, Unconfirmed
-from surfaces.net.safe_urls import trusted_context
+from surfaces.net.transport import DeadlineTransport
 from surfaces.text.reasons import reason, reason_of
 
 LARGEST_ANSWER = 8 * 1024 * 1024  # bytes
+MOST_VALUES = 100_000  # in one answer: a small value takes up to 50 times its bytes in memory
+LARGEST_TEXT = 16 * 1024 * 1024  # bytes in memory of an answer as text
 LONGEST_CALL = 40.0  # seconds in all, whatever trickles in
+QUOTE = ord('"')
+# A text, as a whole; or what begins a further value. No pattern here ever goes back.
+_VALUES = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
 # A header, a scheme or a port that no request can carry: nothing left.
 UNMADE = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, OverflowError)
 TIMEOUT = httpx.Timeout(15.0, connect=5.0, pool=5.0)  # seconds per phase
@@ -52,11 +59,12 @@ class JsonClient:
     ) -> None:
         self._client = httpx.Client(
             base_url=base_url,
-            headers={"Accept": "application/json", **headers},
+            # A small answer may unpack to any size, so none is taken that is packed.
+            headers={"Accept": "application/json", "Accept-Encoding": "identity", **headers},
             timeout=TIMEOUT,
-            transport=transport,
+            transport=transport
+            or DeadlineTransport(seconds=LONGEST_CALL, most_bytes=LARGEST_ANSWER),
             follow_redirects=False,
-            verify=trusted_context(),
             trust_env=False,
         )
 
@@ -88,34 +96,65 @@ class JsonClient:
         except UNMADE as error:
             why = reason("service.not_made", error=reason_of(error))
             raise TryLater(why, asked=False) from error
+        except httpx.TimeoutException as error:
+            raise lost("service.answer_too_slow") from error
         except httpx.TransportError as error:
             raise lost("service.connection_broke") from error
-        except httpx.DecodingError as error:
-            raise lost("service.not_unpacked") from error
 
     def _read(self, request: httpx.Request, lost: type[SurfaceError]) -> JsonResponse:
-        started = time.monotonic()
         response = self._client.send(request, stream=True)
         try:
             if response.is_redirect:
                 raise Refused("service.redirect")
-            chunks, size = [], 0
-            for chunk in response.iter_bytes(65536):
-                chunks.append(chunk)
-                size += len(chunk)
-                if size > LARGEST_ANSWER:
-                    raise lost("service.answer_too_large")
-                if time.monotonic() - started > LONGEST_CALL:
-                    raise lost("service.answer_too_slow")
+            if not is_packed(response):
+                data, is_json = parsed(_body(response, lost))
+            elif response.is_success:
+                raise lost("service.packed")
+            else:  # what its status and headers say counts
+                data, is_json = None, False
+        except TooCostly as error:
+            raise lost("service.too_costly") from error
         finally:
             response.close()
-        try:
-            data, is_json = json.loads(b"".join(chunks)), True
-        except (ValueError, RecursionError):
-            data, is_json = None, False
         return JsonResponse(
             status=response.status_code, headers=response.headers, data=data, is_json=is_json
         )
+
+
+class TooCostly(Exception):
+    """The JSON would take more memory than its bytes let expect."""
+
+
+def is_packed(response: httpx.Response) -> bool:
+    named = response.headers.get_list("content-encoding", split_commas=True)
+    return any(name.lower() not in {"", "identity"} for name in named)
+
+
+def _body(response: httpx.Response, lost: type[SurfaceError]) -> bytearray:
+    body = bytearray()
+    for chunk in response.iter_bytes(65536):
+        body += chunk
+        if len(body) > LARGEST_ANSWER:
+            raise lost("service.answer_too_large")
+    return body
+
+
+def parsed(body: bytes | bytearray) -> tuple[Any, bool]:
+    """The JSON value and True, or None and False. Raises `TooCostly`, before parsing."""
+    # The quick count includes what stands in texts; only a large one is counted with care.
+    if body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
+        begun = 0
+        for found in _VALUES.finditer(body):
+            begun += body[found.start()] != QUOTE
+            if begun > MOST_VALUES:
+                raise TooCostly
+    try:
+        text = body.decode(json.detect_encoding(body), "surrogatepass")
+        if sys.getsizeof(text) > LARGEST_TEXT:  # one wide character makes all of them wide
+            raise TooCostly
+        return json.loads(text), True
+    except (ValueError, RecursionError):
+        return None, False
 
 
 def at(template: str, remote_id: str) -> str:

@@ -7,23 +7,22 @@ is checked, and connections go to exactly these addresses, so a later DNS change
 import re
 import socket
 import ssl
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Any
 
-import httpcore
 import httpx
 
 from surfaces.errors import BadInput
+from surfaces.net.transport import DeadlineTransport, look_up
 from surfaces.text.reasons import reason
 
 Resolve = Callable[[str, int], Sequence[str]]
 Address = IPv4Address | IPv6Address
 
 LONGEST = 500  # characters of a URL
+LONGEST_LOOKUP = 10.0  # seconds
+MOST_READ = 128 * 1024  # bytes of an answer
 NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # a last label like this makes an address of a name
 OURS = re.compile(r"[^.]+|(.+\.)?(localhost|local|internal|home\.arpa)")
@@ -180,97 +179,21 @@ def why_refused(address: Address) -> str:
 
 def system_resolve(host: str, port: int) -> list[str]:
     try:
-        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return look_up(host, port, LONGEST_LOOKUP)
     except (OSError, UnicodeError) as error:
         raise UnsafeUrl(reason("address.not_resolved", host=host)) from error
-    return [str(answer[4][0]) for answer in answers]
 
 
-class PinnedTransport(httpx.HTTPTransport):
-    """Connects to the pinned addresses only; certificate and Host header keep the name.
-    Everything together, from connecting to the last byte, is over after `seconds`.
-    """
+class PinnedTransport(DeadlineTransport):
+    """Connects to the pinned addresses only; certificate and Host header keep the name."""
 
     def __init__(
         self, pinned: ResolvedUrl, *, seconds: float, trust: ssl.SSLContext | None = None
     ) -> None:
-        trust = trust or trusted_context()
-        super().__init__(verify=trust, trust_env=False)
-        road = _Road(pinned.addresses, seconds)
-        self._pool = httpcore.ConnectionPool(ssl_context=trust, network_backend=road)
-
-
-@cache
-def trusted_context() -> ssl.SSLContext:
-    """The certificates we trust, read once: that takes longer than a request."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
-class _Road(httpcore.NetworkBackend):
-    """Whatever host is asked for, it leads to the pinned addresses, one after the other."""
-
-    def __init__(self, addresses: Sequence[str], seconds: float) -> None:
-        self._addresses = addresses
-        self._clock = _Clock(seconds)
-        self._system = httpcore.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Any = None,
-    ) -> httpcore.NetworkStream:
-        failure: Exception = httpcore.ConnectError("no address")
-        for place, address in enumerate(self._addresses):
-            share = self._clock.left(httpcore.ConnectTimeout) / (len(self._addresses) - place)
-            try:
-                stream = self._system.connect_tcp(address, port, share, socket_options=[])
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-            else:
-                return _Timed(stream, self._clock)
-        raise failure
-
-
-class _Clock:
-    """Counts down over a whole exchange, so that a trickle cannot stretch it."""
-
-    def __init__(self, seconds: float) -> None:
-        self._ends = time.monotonic() + seconds
-
-    def left(self, late: type[Exception]) -> float:
-        left = self._ends - time.monotonic()
-        if left <= 0:
-            raise late("the time is over")
-        return left
-
-
-class _Timed(httpcore.NetworkStream):
-    """A connection on which every step gets what is left of the time."""
-
-    def __init__(self, stream: httpcore.NetworkStream, clock: _Clock) -> None:
-        self._stream = stream
-        self._clock = clock
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._clock.left(httpcore.ReadTimeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, self._clock.left(httpcore.WriteTimeout))
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
-        left = self._clock.left(httpcore.ConnectTimeout)
-        return _Timed(self._stream.start_tls(ssl_context, server_hostname, left), self._clock)
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
+        # Whatever host is asked for, it leads to the pinned addresses.
+        super().__init__(
+            seconds=seconds,
+            most_bytes=MOST_READ,
+            find=lambda host, port, seconds: pinned.addresses,
+            trust=trust,
+        )

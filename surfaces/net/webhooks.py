@@ -19,13 +19,12 @@ from typing import Any
 import httpx
 from standardwebhooks import Webhook
 
-from surfaces.errors import BadInput
+from surfaces.errors import LONGEST_WAIT, BadInput
 from surfaces.net.json_client import http_date
 from surfaces.text.reasons import StoredReason, reason
 
 SECONDS = 10.0  # for one call in all
 MOST_READ = 64 * 1024  # bytes of an answer, read out of politeness
-LONGEST_WAIT = timedelta(hours=24)  # that an answer may ask of us
 PREFIX = "whsec_"
 SECRET_BYTES = (24, 64)  # as Standard Webhooks asks
 LONGEST_TOKEN = 1_000  # characters

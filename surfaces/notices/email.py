@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.core.mail import BadHeaderError, EmailMessage
 
+from surfaces.notices.smtp import BrokenOff
 from surfaces.text.format import one_line
 from surfaces.text.reasons import StoredReason, reason
 
@@ -92,6 +93,8 @@ def _said(code: int, words: bytes | str) -> str:
 
 
 def _unreached(error: OSError) -> StoredReason:
+    if isinstance(error, BrokenOff):
+        return reason("mail.broken_off")
     if isinstance(error, TimeoutError):
         return reason("mail.timeout", email_timeout=settings.EMAIL_TIMEOUT)
     if isinstance(error, ConnectionError):

@@ -45,6 +45,7 @@ TEXTS = {
     "call.timeout": _("No response within %(seconds)s s."),
     "call.too_many": _("too many requests"),
     "mail.address_refused": _("The mail server refused your address: %(said)s"),
+    "mail.broken_off": _("The mail server was too slow or sent too much."),
     "mail.failed": _("The mail server failed us (%(name)s)."),
     "mail.hung_up": _("The mail server hung up."),
     "mail.login_refused": _("The mail server did not take our name and password (%(smtp_code)s)."),

@@ -72,9 +72,14 @@ TEXTS = {
     "service.no_identity": _("the service did not say who we are"),
     "service.not_made": _("the request could not be made: %(error)s"),
     "service.not_reached": _("the service could not be reached"),
+    # No longer raised; still named by rows of earlier versions.
     "service.not_unpacked": _("the answer could not be unpacked"),
+    "service.packed": _("the answer is compressed although we asked for one that is not"),
     "service.redirect": _("the service answered with a redirect; check the base URL"),
     "service.status_said": _("status %(status)s: %(said)s"),
+    "service.too_costly": _(
+        "the answer would take too much memory: more than 100,000 values or 16 MB of text"
+    ),
     "watch.database_failed": _("Database error: %(name)s."),
     "watch.program_failed": _("Internal error: %(name)s. See the log for details."),
     "watch.taken_over": _("Another watcher took over."),

@@ -8,7 +8,8 @@ matches, and it stops.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -39,11 +40,13 @@ from surfaces.spam import classify
 from surfaces.text.reasons import StoredReason, as_reason, reason
 from surfaces.watcher.models import WatchRound
 from surfaces.watcher.thread_selection import LEFT, MOST_LEFT, known_posts, to_read, turned
+from surfaces.workers.at_once import do_at_once
 
 logger = logging.getLogger(__name__)
 Transport = httpx.BaseTransport | None
 
 LEASE = timedelta(seconds=120)  # renewed after every thread
+AT_ONCE = 8  # rounds in one watcher process
 MOST_THREADS = 200  # per round
 REASONS_KEPT = 20
 FAILURES_IN_A_ROW = 3  # threads that cannot be read: then it is not the thread
@@ -68,11 +71,27 @@ def watch_due(
     until: Callable[[], bool] = lambda: False,
     transport: Transport = None,
 ) -> list[WatchRound]:
-    """Poll all due accounts, or as many as fit before `until`."""
-    rounds: list[WatchRound] = []
-    while not until() and (account := claim(worker=worker, now=clock())):
-        rounds.append(_round(account, clock=clock, transport=transport))
-    return rounds
+    """Poll all due accounts one after the other, or as many as fit before `until`."""
+    return [*watch_at_once(1, worker=worker, clock=clock, until=until, transport=transport)]
+
+
+def watch_at_once(
+    at_once: int,
+    *,
+    worker: str,
+    clock: Clock = timezone.now,
+    until: Callable[[], bool] = lambda: False,
+    transport: Transport = None,
+) -> Iterator[WatchRound]:
+    """Poll all due accounts, several at once, each in its thread; yield rounds as they end."""
+
+    def claimed(running: Sequence[Account]) -> Account | None:
+        return claim(worker=worker, now=clock(), running=running, at_once=at_once)
+
+    def done(account: Account) -> WatchRound:
+        return _round(account, clock=clock, transport=transport)
+
+    return do_at_once(claimed, done, most=at_once, until=until)
 
 
 def round_of(
@@ -88,8 +107,17 @@ def round_of(
 
 
 @transaction.atomic(durable=True)
-def claim(*, worker: str, now: datetime) -> Account | None:
+def claim(
+    *, worker: str, now: datetime, running: Sequence[Account] = (), at_once: int = 1
+) -> Account | None:
+    """Claim the account that is due for longest. `running`: whose rounds this process runs now.
+
+    One surface gets at most half of the rounds, so that one that hangs delays its own accounts.
+    """
     due = Account.objects.due(now).select_related("surface").order_by("next_watch_at", "pk")
+    counts = Counter(account.surface_id for account in running)
+    if full := [surface for surface, count in counts.items() if count >= at_once // 2]:
+        due = due.exclude(surface__in=full)
     account = due.select_for_update(of=("self",), skip_locked=True).first()
     if account:
         _take(Account.objects.filter(pk=account.pk), account.interval, worker=worker, now=now)

@@ -3,7 +3,7 @@
 import json
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -29,8 +29,8 @@ class PollingCommand(BaseCommand):
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--once", action="store_true", help="run one round and exit")
 
-    def step(self) -> list[dict[str, Any]]:
-        """Do what is due; return one line per result."""
+    def step(self) -> Iterable[dict[str, Any]]:
+        """Do what is due; return one line per result, printed as they come."""
         raise NotImplementedError
 
     def handle(self, **options: Any) -> None:
@@ -38,8 +38,8 @@ class PollingCommand(BaseCommand):
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: self.ending.set())
         if options["once"]:
-            for line in self.step() or [self.nothing()]:
-                self.say(line)
+            if not self._say_all(self.step()):
+                self.say(self.nothing())
         elif self.kind:
             with heartbeat.alive(self.kind, clock=timezone.now) as beat:
                 self._loop(beat.doing)
@@ -51,8 +51,7 @@ class PollingCommand(BaseCommand):
         while not self.ending.is_set():
             try:
                 doing(self.works)
-                for line in self.step():
-                    self.say(line)
+                self._say_all(self.step())
                 pause = self.every
             except (DatabaseError, InterfaceError) as error:
                 pause = min(pause * 2, LONGEST_PAUSE)
@@ -61,6 +60,14 @@ class PollingCommand(BaseCommand):
                 connection.close()
             doing("")
             self.ending.wait(pause)
+
+    def _say_all(self, lines: Iterable[dict[str, Any]]) -> bool:
+        """Print the lines; return whether there was one."""
+        any_said = False
+        for line in lines:
+            self.say(line)
+            any_said = True
+        return any_said
 
     def nothing(self) -> dict[str, Any]:
         return {"did": 0}

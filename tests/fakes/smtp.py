@@ -32,7 +32,8 @@ class Received:
 
 
 class SmtpServer:
-    """`next` faults are used up first: "refuse", "busy", "bad_data", "hang", "cut", "cut_after"."""
+    """`next` faults are used up first: "refuse", "busy", "bad_data", "hang", "cut", "cut_after",
+    "trickle", "flood"."""
 
     def __init__(self) -> None:
         self.got: list[Received] = []
@@ -79,6 +80,14 @@ class _Talk(socketserver.StreamRequestHandler):
             fake.closing.wait(30)
             return
         if fault == "cut":
+            return
+        if fault == "trickle":
+            while not fake.closing.wait(0.02):
+                self.wfile.write(b"2")
+            return
+        if fault == "flood":
+            while not fake.closing.is_set():
+                self.wfile.write(b"220-and more\r\n" * 1000)
             return
         self._say("220 fake at your service")
         sender, to = "", list[str]()

@@ -109,6 +109,7 @@ def test_connect_refuses_with_one_sentence_and_keeps_nothing(words: list[str], s
 # ── watch and deliver ─────────────────────────────────────────────────────
 
 
+@pytest.mark.django_db(transaction=True)
 def test_watch_once_prints_a_line_per_account(moltbook: Any, account: Account):
     post = moltbook.add_post("iris")
     moltbook.add_comment(post, "nightjar", "What of the moon?")
@@ -117,6 +118,7 @@ def test_watch_once_prints_a_line_per_account(moltbook: Any, account: Account):
     assert said("watch", "--once") == [{"did": 0}]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_deliver_once_prints_what_it_carried(moltbook: Any, account: Account):
     post = moltbook.add_post("iris")
     moltbook.add_comment(post, "nightjar", "What of the moon?")

@@ -16,11 +16,11 @@ from dialogue.errors import VoiceBroken, VoiceDown, VoiceError, VoiceLimited, Vo
 from dialogue.voice.base import ModelConfig
 from dialogue.voice.llm.redaction import capped
 from surfaces.drafts.text_checks import SURROGATES
+from surfaces.errors import LONGEST_WAIT
 from surfaces.text.reasons import reason, reason_of, several
 
 LONGEST_REASON = 200  # characters of the provider's own words
 LONGEST_ANSWER = 100_000  # characters; a wanted answer has at most a quarter of it
-LONGEST_WAIT = timedelta(days=1)  # longer waits are cut to a day
 TOO_LARGE = "voice.too_large"
 PACKED = "voice.packed"
 

@@ -21,7 +21,6 @@ TRAITS = Traits(
     can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
 )
 ORDINARY_WAIT = timedelta(minutes=1)  # when a 429 does not say
-LONGEST_WAIT = timedelta(days=1)
 
 
 class HubClient:
@@ -79,7 +78,7 @@ def _error_of(answer: JsonResponse, lost: type[errors.SurfaceError]) -> errors.S
         return errors.NotThere(why)
     if answer.status == 429:
         seconds = clean_count(answer.headers.get("retry-after"))
-        wait = ORDINARY_WAIT if seconds is None else min(timedelta(seconds=seconds), LONGEST_WAIT)
+        wait = ORDINARY_WAIT if seconds is None else timedelta(seconds=seconds)
         return errors.Limited(why, wait=wait)
     if answer.status >= 500 or answer.status == 408:
         return lost(why)

@@ -1,7 +1,7 @@
 """Map Moltbook's error responses to `surfaces.errors`.
 
 No body is trusted: it may be JSON of either dialect, HTML from a proxy, or empty. A wait is
-never shorter than what the service asked for.
+never shorter than what the service asked for, up to a day.
 """
 
 import math
@@ -12,13 +12,14 @@ from typing import Any
 
 from surfaces import errors
 from surfaces.adapters.parsing import clean_text, parse_time
+from surfaces.errors import LONGEST_WAIT
 from surfaces.net.json_client import JsonResponse, http_date
 from surfaces.text.reasons import StoredReason, as_reason, note, reason
 
 NO_WORDS = "moltbook.no_words"
 NO_WAIT_GIVEN = timedelta(minutes=1)
 DAY_IS_SPENT = timedelta(hours=3)  # with daily_remaining 0, the seconds beside it are too short
-LONGEST_WAIT = timedelta(days=365)  # beyond this a number is a mistake, and overflows dates
+LONGEST_SUSPENSION = timedelta(days=365)  # beyond this a number is a mistake, and overflows dates
 SECONDS = ("retry_after_seconds", "retryAfterSeconds", "retry_after", "retryAfter")
 MINUTES = ("retry_after_minutes", "retryAfterMinutes")
 RESETS = ("reset_at", "resetAt")
@@ -112,7 +113,7 @@ def suspended_until(answer: JsonResponse, said: str, now: datetime) -> datetime 
         return parse_time(written.group().upper())
     if relative := RELATIVE.search(said.lower()):
         wait = float(relative.group(1)) * UNITS[relative.group(2)]
-        return now + min(timedelta(seconds=min(wait, 1e9)), LONGEST_WAIT)
+        return now + min(timedelta(seconds=min(wait, 1e9)), LONGEST_SUSPENSION)
     return None
 
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 from surfaces.watcher import rounds
@@ -15,9 +16,10 @@ class Command(PollingCommand):
     )
     kind, works = "watcher", "polls accounts"
 
-    def step(self) -> list[dict[str, Any]]:
+    def step(self) -> Iterator[dict[str, Any]]:
         worker = f"{socket.gethostname()[:60]}:{os.getpid()}"
-        return [line(row) for row in rounds.watch_due(worker=worker, until=self.ending.is_set)]
+        until = self.ending.is_set
+        return map(line, rounds.watch_at_once(rounds.AT_ONCE, worker=worker, until=until))
 
 
 def line(row: WatchRound) -> dict[str, Any]:

@@ -67,9 +67,9 @@ def soon(clock: Clock, **time: float) -> Any:
 
 @pytest.fixture
 def smtp(settings: Any) -> Any:
-    """A real server on this machine, and Django's real way to it."""
+    """A real server on this machine, and our real way to it."""
     with SmtpServer() as server:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = "surfaces.notices.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
         settings.EMAIL_USE_TLS = settings.EMAIL_USE_SSL = False
         settings.EMAIL_HOST_USER = settings.EMAIL_HOST_PASSWORD = ""

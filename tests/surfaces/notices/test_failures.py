@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from surfaces.models import DeskItem, Notice, NoticeCursor, NoticeDelivery
 from surfaces.notices import collect, rounds
 from surfaces.notices import delivery as notice_delivery
+from surfaces.notices import smtp as notice_smtp
 from surfaces.workers import table_cursor
 from tests.factories import NOON, make_account, make_draft
 from tests.surfaces.notices.factories import (
@@ -63,6 +64,18 @@ def test_a_server_that_says_nothing_is_left(smtp: Any, clock: Any):
     smtp.next = ["hang"]
     assert go_round(clock).later == 1
     assert outcome()[2] == "The mail server did not answer within 1 s."
+
+
+@pytest.mark.parametrize("fault", ["trickle", "flood"])
+def test_a_server_that_trickles_or_never_ends_is_left(
+    smtp: Any, clock: Any, monkeypatch: Any, fault: str
+):
+    monkeypatch.setattr(notice_smtp, "LONGEST", 0.5)
+    make_rule()
+    make_item()
+    smtp.next = [fault]
+    assert go_round(clock).later == 1
+    assert outcome()[2] == "The mail server was too slow or sent too much."
 
 
 def test_an_address_that_is_refused_for_good_is_not_tried_again_and_stops_nobody(

@@ -15,7 +15,7 @@ from surfaces.adapters.hub import Hub
 from surfaces.adapters.hub.writer import HubWriter
 from surfaces.adapters.types import FoundItem, ItemKind, KnownThread, NotFound
 from surfaces.adapters.writers import WRITERS
-from surfaces.errors import NotThere, Refused, TryLater, Unconfirmed
+from surfaces.errors import Limited, NotThere, Refused, TryLater, Unconfirmed
 from surfaces.hub import services as hub_services
 from surfaces.hub.transport import HubTransport
 from surfaces.models import HubComment, HubPost
@@ -184,3 +184,20 @@ def test_a_database_that_fails_is_a_doubt_for_writing():
         cursor.execute("ALTER TABLE surfaces_hubcomment RENAME TO surfaces_hubcomment_away")
     with pytest.raises(Unconfirmed):
         HubWriter(us).reply(post_id=post.remote_id, parent_id=None, text="x", key="k")
+
+
+@pytest.mark.parametrize(
+    ("said", "wait"),
+    [
+        ("99999999999", timedelta(days=1)),
+        ("-5", timedelta(minutes=1)),
+        ("soon", timedelta(minutes=1)),
+    ],
+)
+def test_no_hub_silences_an_account_for_longer_than_a_day(said: str, wait: timedelta):
+    answer = httpx.Response(429, headers={"Retry-After": said}, json={"error": "Too many."})
+    access = Access(token="hub_x", transport=httpx.MockTransport(lambda request: answer))
+    reader = Hub(access)
+    with pytest.raises(Limited) as raised:
+        reader.who_am_i()
+    assert raised.value.wait == wait

@@ -91,7 +91,30 @@ def test_a_clock_that_is_ahead_of_the_service_does_not_shorten_the_wait():
 def test_no_wait_is_negative_or_overflows(value: Any, header: str):
     safe = "".join(letter for letter in header if letter.isascii() and letter.isprintable())
     body = {"retry_after_seconds": value, "reset_at": value, "retry_after_minutes": value}
-    assert timedelta(0) < wait_of(body, {"Retry-After": safe}) <= timedelta(days=365)
+    assert timedelta(0) < wait_of(body, {"Retry-After": safe}) <= timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        ({"retry_after_seconds": 10**9}, {}),
+        ({"retryAfterMinutes": 10**9}, {}),
+        ({"retry_after": float("inf")}, {}),
+        ({"reset_at": "2099-12-31T23:59:59Z"}, {}),
+        ({"message": "Try again in 900 weeks"}, {}),
+        ({}, {"Retry-After": "1000000000"}),
+        ({}, {"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}),
+        ({}, {"X-RateLimit-Reset": "4000000000"}),
+        ({"reset_at": "2026-11-21T12:00:30Z"}, {"Date": "Thu, 01 Jan 1970 00:00:00 GMT"}),
+    ],
+)
+def test_no_service_silences_an_account_for_longer_than_a_day(body: Any, headers: dict[str, str]):
+    assert wait_of(body, headers) == timedelta(days=1)
+
+
+@pytest.mark.parametrize("said", ["-5", "NaN", "soon", "", "1e999x", "Mon, 01 Jan 0001"])
+def test_a_wait_that_makes_no_sense_is_a_minute(said: str):
+    assert wait_of({}, {"Retry-After": said}) == timedelta(minutes=1)
 
 
 HTML = {"Content-Type": "text/html; charset=UTF-8"}
