@@ -118,7 +118,7 @@ class Streams:
                     self._end(*self.open)
                     await asyncio.sleep(FIRST_WAIT)
         finally:
-            self._thread.submit(connection.close)
+            self._thread.submit(lambda: connection.close())  # of that thread
             self._thread.shutdown(wait=False)
 
     async def _listen(self) -> psycopg.AsyncConnection:

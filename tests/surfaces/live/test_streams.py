@@ -116,7 +116,8 @@ def with_another_password(operator: Operator, listener: Browser) -> None:
 
 
 def over_long_ago(operator: Operator, listener: Browser) -> None:
-    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    key = listener.client.cookies["sessionid"].value
+    Session.objects.filter(pk=key).update(expire_date=timezone.now() - timedelta(seconds=1))
 
 
 @pytest.mark.parametrize("become", [deactivated, signed_out, with_another_password, over_long_ago])
