@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from bench import answering, desk, inbox, live, sending, storing, watching, weight
+from bench import answering, desk, inbox, live, sending, serving, storing, watching, weight
 from bench.world import scratch_database
 
 
 def main() -> None:
     wanted = sys.argv[1:]
-    for bench in (watching, storing, sending, weight, answering, inbox, desk, live):
+    for bench in (watching, storing, sending, weight, answering, inbox, desk, live, serving):
         if wanted and bench.__name__.split(".")[1] not in wanted:
             continue
         with scratch_database():
