@@ -25,7 +25,7 @@ from config.processes.wsgi_pool import Receive, Send, WSGIPool
 from surfaces.live.streams import of_this_process
 
 BESIDE_STREAMS = 1000  # connections of a process that wait for a page or for a request
-OTHER_FILES = 100  # open files of a process that are no clients
+OTHER_FILES = 300  # open files of a process that are no clients: long bodies, modules, the database
 
 pool = WSGIPool(pages, threads=settings.WEB_THREADS, max_body=settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
@@ -59,7 +59,8 @@ def _room_for(clients: int) -> int:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return min(clients, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return min(clients, max(files - OTHER_FILES, files // 2))
 
 
 def _end_with_parent() -> None:

@@ -4,6 +4,7 @@ uvicorn bounds neither the time nor the size of the headers, nor how long an ans
 """
 
 import asyncio
+import socket
 from asyncio import TimerHandle
 from typing import Any
 
@@ -32,6 +33,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # Or the body waits 40 ms for the client to acknowledge the head.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         _waiting[self] = None
         if len(self.connections) > self.max_connections:
             oldest = next(iter(_waiting))

@@ -23,7 +23,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 BODY_SECONDS = 60.0  # for a whole body
-IN_MEMORY = 256 * 1024  # bytes of a body; a longer one is kept in a file
+IN_MEMORY = 64 * 1024  # bytes of a body; a longer one is kept in a file
 PART = 64 * 1024  # bytes written before a slow client is waited for
 PROXIES = {"127.0.0.1", "::1"}  # from here X-Forwarded-Proto is believed
 TOO_SLOW = b"The body of the request did not arrive in time."

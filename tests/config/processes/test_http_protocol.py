@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 
 import pytest
@@ -96,3 +97,11 @@ def test_beyond_the_most_connections_the_one_that_waited_longest_goes():
         assert waiting[0].rest() == b""
         waiting[4].say(b"TP/1.1\r\nHost: a\r\n\r\n")
         assert b"200 OK" in waiting[4].read_until(b"words")
+
+
+def test_a_body_does_not_wait_until_its_head_is_acknowledged():
+    with serving(app) as server:
+        server.client(ASKED).read_until(b"words")
+        [connection] = server.server.server_state.connections
+        held = connection.transport.get_extra_info("socket")
+        assert held.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
