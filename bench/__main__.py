@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from bench import answering, desk, hostile, inbox, live, sending, storing, watching, weight
+from bench import answering, desk, hostile, inbox, live, sending, serving, storing, watching, weight
 from bench.world import scratch_database
+
+BENCHES = [watching, hostile, storing, sending, weight, answering, inbox, desk, live, serving]
 
 
 def main() -> None:
     wanted = sys.argv[1:]
-    for bench in (watching, hostile, storing, sending, weight, answering, inbox, desk, live):
+    for bench in BENCHES:
         if wanted and bench.__name__.split(".")[1] not in wanted:
             continue
         with scratch_database():

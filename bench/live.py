@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import time
 from statistics import median
@@ -28,7 +27,7 @@ def main() -> list[tuple[str, float, str]]:
     post = make_post().pk
     with connection.cursor() as cursor:
         cursor.execute("CREATE SEQUENCE bench_numbers")
-    return [_storing(post), _telling(post)]
+    return [_storing(post), *_telling(post)]
 
 
 def _store(post: int, rows: int) -> None:
@@ -67,61 +66,73 @@ def _storing(post: int) -> tuple[str, float, str]:
     )
 
 
-def _telling(post: int) -> tuple[str, float, str]:
-    """From the commit to the last of 200 browsers, against one bare LISTEN."""
+def _telling(post: int) -> list[tuple[str, float, str]]:
+    """From the commit to the last of 200 browsers, against one bare LISTEN; and their memory."""
+    import psutil
     import psycopg
     from django.db import connection
 
-    from surfaces.live.streams import Streams
+    from tests.stories.listeners import Listeners
+    from tests.web_server import web_server
 
-    params = connection.get_connection_params()
-    streams = Streams(BROWSERS)
-    streams.thread.start()
-    browsers = _open(streams)
-    _all_told(browsers)
     bare, ours = [], []
-    with psycopg.connect(**params, autocommit=True) as ear:
-        ear.execute("LISTEN colloquy")
-        for _ in range(NEWS):
-            time.sleep(1.05)  # told at most once a second
-            began = time.perf_counter()
-            _store(post, 1)
-            next(ear.notifies(stop_after=1))
-            bare.append(time.perf_counter() - began)
-            _all_told(browsers)
-            ours.append(time.perf_counter() - began)
-    streams.stop()
-    streams.thread.join()
-    for browser in browsers:
-        browser.close()
-    return (
-        f"telling {BROWSERS} browsers of a new suspect: the last one, in seconds",
-        median(ours),
-        f"worst {max(ours):.3f} s; a bare LISTEN hears after {median(bare):.3f} s; promise ≤ 2",
-    )
+    with (
+        web_server(WEB_WORKERS="1") as server,
+        psycopg.connect(**connection.get_connection_params(), autocommit=True) as ear,
+    ):
+        session = sign_in()
+        _warm_up(server.url, session)
+        [worker] = [each for each in psutil.Process(server.pid).children() if _serves(each)]
+        before = worker.memory_full_info().uss
+        with Listeners(server.port, session, BROWSERS) as browsers:
+            _wait(lambda: all(each.last for each in browsers.all))
+            memory = (worker.memory_full_info().uss - before) / BROWSERS / 1024
+            ear.execute("LISTEN colloquy")
+            for _ in range(NEWS):
+                time.sleep(1.05)  # told at most once a second
+                since, began = time.monotonic(), time.perf_counter()
+                _store(post, 1)
+                next(ear.notifies(stop_after=1))
+                bare.append(time.perf_counter() - began)
+                _wait(lambda since=since: len(browsers.told(since)) == BROWSERS)
+                ours.append(max(browsers.told(since)))
+    return [
+        (
+            f"telling {BROWSERS} browsers of a new suspect: the last one, in seconds",
+            median(ours),
+            f"worst {max(ours):.3f} s; a bare LISTEN hears after {median(bare):.3f} s; promise ≤ 2",
+        ),
+        ("memory of a web process for each open stream, in KiB", memory, "promise ≤ 64"),
+    ]
 
 
-def _open(streams) -> list[socket.socket]:
+def sign_in() -> str:
     from django.test import Client
 
-    from surfaces.live.streams import Stream
     from tests.factories import make_operator
 
-    operator, client = make_operator(), Client()
-    client.force_login(operator)
-    session = client.cookies["sessionid"].value
-    browsers = []
-    for _ in range(BROWSERS):
-        theirs, ours = socket.socketpair()
-        streams.take(Stream(operator=operator.pk, session=session, reach=operator.reach), ours)
-        browsers.append(theirs)
-    return browsers
+    client = Client()
+    client.force_login(make_operator())
+    return client.cookies["sessionid"].value
 
 
-def _all_told(browsers: list[socket.socket]) -> None:
-    for browser in browsers:
-        while b"event: now" not in browser.recv(65536):
-            pass
+def _warm_up(url: str, session: str) -> None:
+    import httpx
+
+    for _ in range(20):
+        httpx.get(f"{url}/", cookies={"sessionid": session})
+
+
+def _serves(process) -> bool:
+    """Not the process that counts what the others share."""
+    return "spawn_main" in " ".join(process.cmdline())
+
+
+def _wait(is_so) -> None:
+    ends_at = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < ends_at
+        time.sleep(0.005)
 
 
 if __name__ == "__main__":

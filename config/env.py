@@ -42,6 +42,8 @@ class Env:
     log_format: str = "json"
     q_cluster_name: str = "colloquy"
     q_workers: int = 2
+    web_workers: int = 2
+    web_threads: int = 8
     send_lease_seconds: int = 120
     look_after_seconds: int = 20
     wake_private_addresses: bool = False
@@ -54,6 +56,8 @@ class Env:
 BOUNDS = {
     "port": (1, 65535),
     "q_workers": (1, 64),
+    "web_workers": (1, 64),
+    "web_threads": (1, 64),
     "send_lease_seconds": (2, 3600),
     "look_after_seconds": (1, 3600),
     "colloquy_live_clients": (0, 10_000),

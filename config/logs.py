@@ -76,6 +76,8 @@ def configuration(level: str, style: str) -> dict[str, Any]:
             "httpx": {"level": "WARNING"},
             "httpx2": {"level": "WARNING"},  # the models' libraries bring their own
             "httpcore": {"level": "WARNING"},
+            # A line for each malformed request would be a stranger's to write.
+            "uvicorn.error": {"level": "ERROR"},
             # It says each task twice; what a task did is said by the task.
             "django-q": {"level": "WARNING"},
         },

@@ -195,6 +195,7 @@ SEND_LEASE_SECONDS = ENV.send_lease_seconds
 LOOK_AFTER_SECONDS = ENV.look_after_seconds
 # May we knock at addresses of our own network to wake an agent?
 WAKE_PRIVATE_ADDRESSES = ENV.wake_private_addresses
+WEB_THREADS = ENV.web_threads
 LIVE_CLIENTS = ENV.colloquy_live_clients
 # Where links in what we send lead to.
 COLLOQUY_URL = ENV.colloquy_url or f"http://{ENV.host}:{ENV.port}"

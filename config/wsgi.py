@@ -1,5 +1,6 @@
-"""Serve the program to a WSGI server: `gunicorn config.wsgi`."""
+"""Serve the program to a WSGI server, such as `runserver`. Open pages poll for updates then."""
 
+import atexit
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -9,4 +10,4 @@ application = get_wsgi_application()
 
 from config.processes import heartbeat  # noqa: E402 - it needs the settings
 
-heartbeat.web_heartbeat()
+atexit.register(heartbeat.web_heartbeat().end)

@@ -235,6 +235,12 @@
 
   // ── what htmx put there ────────────────────────────────────────────────
 
+  // What was decided leaves the list, which may come later than the answer that says so.
+  function removeGone() {
+    for (const key of (item()?.dataset.gone ?? "").split(" ")) document.getElementById(`row-${key}`)?.remove();
+    if (item() && !document.querySelector("#queue[hx-trigger=load]")) delete item().dataset.gone;
+  }
+
   const rowOfItem = () => document.getElementById(`row-${item()?.dataset.item}`);
 
   // What is posted brings its own pane: one that was asked for before falls.
@@ -248,6 +254,7 @@
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target?.id !== "item" && detail.elt?.id !== "item") return;
     asked = null;
+    removeGone();
     shown = rowOfItem();
     const now = item();
     if (detail.requestConfig?.verb === "post" && now.dataset.item !== posted) markUnread();
@@ -259,6 +266,7 @@
 
   // The queue came later than its item: show which row it is. More rows came: fetch what is next.
   document.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (target.id === "queue") removeGone();
     if (target.id === "queue" && (shown = rowOfItem())) point(shown);
     if (target.closest?.("#queue")) prefetch();
   });

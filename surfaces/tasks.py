@@ -30,7 +30,8 @@ ATTEMPTS_KEPT = timedelta(days=1)
 def watch_due() -> int:
     """Poll accounts that are due. Safe to run twice at once."""
     worker = f"{socket.gethostname()[:60]}:{os.getpid()}"
-    return len(watcher_rounds.watch_due(worker=worker, until=end_of_task()))
+    at_once, until = watcher_rounds.AT_ONCE, end_of_task()
+    return sum(1 for _ in watcher_rounds.watch_at_once(at_once, worker=worker, until=until))
 
 
 def deliver_due() -> int:

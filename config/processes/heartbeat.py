@@ -1,6 +1,5 @@
 """Signs of life of what we do not loop ourselves: web processes, and workers of the queue."""
 
-import atexit
 from multiprocessing.util import Finalize
 from typing import Any
 
@@ -12,11 +11,11 @@ from surfaces.workers.heartbeat import Heartbeat
 ENDS_FIRST = 10  # before the process lets go of what a last statement needs
 
 
-def web_heartbeat() -> None:
-    """Call it where a server loads the program: once per process that answers."""
+def web_heartbeat() -> Heartbeat:
+    """Call it once per process that answers; who called ends it, too."""
     beat = Heartbeat("web", clock=timezone.now)
     beat.start()
-    atexit.register(beat.end)
+    return beat
 
 
 def cluster_heartbeat() -> None:

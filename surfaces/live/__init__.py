@@ -5,6 +5,3 @@
 
 A browser without a stream polls `GET /live/now`. Both return the same.
 """
-
-# In the environ of a server that can part with a socket: a list for the view's `Stream`.
-HANDS_OVER = "colloquy.hands_over"

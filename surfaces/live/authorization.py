@@ -13,17 +13,24 @@ from surfaces.operators.scope import Scope
 Place = tuple[int, str]  # (operator, session key)
 
 
-def authorization(places: Iterable[Place], now: datetime) -> dict[Place, Scope]:
-    """The current scope per stream; missing ones must be closed. Two queries for all of them."""
+def authorized(places: Iterable[Place], now: datetime) -> dict[Place, Operator]:
+    """The operator of each stream; missing ones must be closed. Two queries for all of them."""
     wanted = set(places)
     keys = {key for _, key in wanted}
     sessions = Session.objects.filter(session_key__in=keys, expire_date__gt=now).in_bulk()
     operators = Operator.objects.filter(is_active=True).in_bulk({pk for pk, _ in wanted})
     return {
-        (pk, key): operators[pk].reach
+        (pk, key): operators[pk]
         for pk, key in wanted
         if pk in operators and key in sessions and _is_theirs(sessions[key], operators[pk])
     }
+
+
+def scopes(places: Iterable[Place], now: datetime) -> dict[Place, Scope]:
+    """The current scope per authorized stream. One more query for each limited operator."""
+    allowed = authorized(places, now)
+    by_operator = {operator.pk: operator.reach for operator in {*allowed.values()}}
+    return {place: by_operator[place[0]] for place in allowed}
 
 
 def _is_theirs(session: Session, operator: Operator) -> bool:

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from functools import partial
 from typing import cast
 
 from django.contrib.auth.decorators import login_not_required
@@ -13,9 +14,9 @@ from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_GET
 
 from surfaces.desk import queue
-from surfaces.live import HANDS_OVER
 from surfaces.live.snapshot import SharedSnapshot, snapshot
 from surfaces.live.streams import Stream, of_this_process
+from surfaces.web.async_body import ASYNC_BODY
 from surfaces.web.requests import OperatorRequest, int_param
 
 ASK_AGAIN = 15  # seconds
@@ -25,16 +26,18 @@ _shared = SharedSnapshot()
 @login_not_required  # a script asks: 401 says more to it than a page to sign in
 @require_GET
 def live(request: OperatorRequest) -> HttpResponseBase:
-    """Server-sent events, served by one thread for all streams."""
+    """Server-sent events. The head is a page's; the event loop writes the rest."""
     if not request.user.is_authenticated:
         return HttpResponse(status=401)
-    handed = request.META.get(HANDS_OVER)
-    if handed is None:
+    async_body = request.META.get(ASYNC_BODY)
+    if async_body is None:
         return HttpResponse(status=204)  # to a browser's EventSource: do not come back
-    if not of_this_process().has_room:
+    streams = of_this_process()
+    if not streams.has_room:
         return HttpResponse(status=503, headers={"Retry-After": ASK_AGAIN})
     session = cast(str, request.session.session_key)
-    handed.append(Stream(operator=request.user.pk, session=session, reach=request.user.reach))
+    stream = Stream(operator=request.user.pk, session=session, reach=request.user.reach)
+    async_body.append(partial(streams.hold, stream))
     # After a restart not everybody comes back in the same second.
     first = f"retry: {random.randint(2000, 6000)}\n\n"  # noqa: S311 - nothing secret
     response = StreamingHttpResponse([first], content_type="text/event-stream; charset=utf-8")

@@ -217,3 +217,18 @@ def test_without_script_a_suspect_is_read_and_decided(visit, account):
     expect(page.get_by_role("status").filter(has_text="Spam:")).to_be_visible()
     comment.refresh_from_db()
     assert comment.spam_status == "spam"
+
+
+def test_an_item_decided_before_the_queue_arrived_is_not_in_it(visit, account):
+    decided, kept = draft(account, 1), draft(account, 2)
+    page = visit(make_operator(), "/me")
+    late = []
+    page.route("**/desk/rows?*", lambda route: late.append((route, route.fetch())))
+    page.goto(f"/desk/draft/{decided.pk}/")
+    page.wait_for_function("() => document.querySelector('#item').dataset.item")
+    page.get_by_role("button", name="Approve").first.click()
+    arrived(page, f"draft-{decided.pk}")
+    [(route, answer)] = late
+    route.fulfill(response=answer)
+    expect(page.locator(f"#row-draft-{kept.pk}")).to_be_visible()
+    expect(page.locator(f"#row-draft-{decided.pk}")).to_have_count(0)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from surfaces.models import DeskItem
 from tests.browser.conftest import _session
 from tests.factories import make_message, make_post
-from tests.stories.processes import ROOT, database_url
+from tests.web_server import web_server
 
 # What the desk has, on a page that has nothing else.
 DESK = """newest => {
@@ -31,44 +25,16 @@ DESK = """newest => {
 
 
 @pytest.fixture
-def gunicorn(transactional_db: None) -> Iterator[str]:
+def server(transactional_db: None) -> Iterator[str]:
     """The web process as `run` starts it, on the test's own database."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    server = subprocess.Popen(
-        [
-            *[sys.executable, "-m", "gunicorn", "config.wsgi", f"--bind={url[7:]}"],
-            *[
-                "--worker-class=config.processes.gunicorn_worker.LiveWorker",
-                "--threads=4",
-                "--no-control-socket",
-            ],
-            *["--graceful-timeout=1", "--log-level=error"],
-        ],
-        cwd=ROOT,
-        env={**os.environ, "DATABASE_URL": database_url()},
-    )
-    ends_at = time.monotonic() + 60
-    while not _answers(url):
-        assert time.monotonic() < ends_at
-        time.sleep(0.1)
-    yield url
-    server.terminate()
-    server.wait(20)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/healthz").is_success
-    except httpx.TransportError:
-        return False
+    with web_server(WEB_WORKERS="1", WEB_THREADS="4") as running:
+        yield running.url
 
 
 @pytest.fixture
-def tabs(gunicorn: str, mira, new_context) -> Callable[[], Page]:
-    context = new_context(base_url=gunicorn)
-    context.add_cookies([_session(mira, gunicorn)])
+def tabs(server: str, mira, new_context) -> Callable[[], Page]:
+    context = new_context(base_url=server)
+    context.add_cookies([_session(mira, server)])
 
     def open_tab() -> Page:
         page = context.new_page()

@@ -21,9 +21,7 @@ MANAGE = [sys.executable, "manage.py"]
 # Each process with the colour of its label.
 PROCESSES = {
     "web": (36, [
-        sys.executable, "-m", "gunicorn", "config.wsgi", "--bind={address}", "--workers=2",
-        "--worker-class=config.processes.gunicorn_worker.LiveWorker", "--threads=8",
-        "--graceful-timeout=2", "--log-level=warning", "--no-control-socket",
+        sys.executable, "-m", "config.processes.web", "--host={host}", "--port={port}",
     ]),
     "worker": (35, [*MANAGE, "qcluster"]),
     "watcher": (33, [*MANAGE, "watch"]),
@@ -59,7 +57,7 @@ class Command(BaseCommand):
         self.banner(f"http://{shown(host, free)}/", password)
         self.at, self.is_ready = (host, free), False
         processes = [
-            Process(name=name, command=[word.format(address=shown(host, free)) for word in command])
+            Process(name=name, command=[word.format(host=host, port=free) for word in command])
             for name, (_, command) in PROCESSES.items()
         ]
         # Output as it comes; in words, if a person reads it.

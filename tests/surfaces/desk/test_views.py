@@ -123,7 +123,7 @@ def test_htmx_gets_the_next_item_and_the_row_that_goes(desk):
     page = do(desk, "draft", first.pk, "approve", digest=first.digest(), extra=HTMX)
     html = page.content.decode()
     assert f'data-item="draft-{second.pk}"' in html
-    assert f'id="row-draft-{first.pk}" hx-swap-oob="delete"' in html
+    assert f'data-gone="draft-{first.pk}"' in html
     assert 'id="toasts"' in html
 
 

@@ -17,25 +17,29 @@ from surfaces.live.streams import Streams
 from surfaces.models import DeskItem, Message, Operator
 from surfaces.pauses import services as pause_services
 from tests.factories import make_account, make_message, make_operator, make_surface
-from tests.surfaces.live.browser import Browser, eventually
+from tests.surfaces.live.browser import Browser, Loop, eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Opens = Callable[[Operator], Browser]
 
 
 @pytest.fixture
-def streams() -> Iterator[Streams]:
-    held = Streams(10, ping_every=0.3)
-    held.thread.start()
-    yield held
-    held.stop()
-    held.thread.join(20)
+def loop() -> Iterator[Loop]:
+    with Loop() as running:
+        yield running
 
 
 @pytest.fixture
-def listens(streams: Streams) -> Iterator[Opens]:
+def streams(loop: Loop) -> Iterator[Streams]:
+    held = Streams(10, ping_every=0.3)
+    yield held
+    loop.start(held.stop()).result(20)
+
+
+@pytest.fixture
+def listens(loop: Loop, streams: Streams) -> Iterator[Opens]:
     with ExitStack() as opened:
-        yield lambda operator: opened.enter_context(Browser(streams, operator))
+        yield lambda operator: opened.enter_context(Browser(loop, streams, operator))
 
 
 def test_a_new_suspect_is_told_to_everybody(listens):
@@ -112,7 +116,8 @@ def with_another_password(operator: Operator, listener: Browser) -> None:
 
 
 def over_long_ago(operator: Operator, listener: Browser) -> None:
-    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    key = listener.client.cookies["sessionid"].value
+    Session.objects.filter(pk=key).update(expire_date=timezone.now() - timedelta(seconds=1))
 
 
 @pytest.mark.parametrize("become", [deactivated, signed_out, with_another_password, over_long_ago])
@@ -120,10 +125,12 @@ def test_who_may_not_listen_any_more_loses_the_stream(listens, become):
     mira, kept = make_operator(), make_operator()
     listener = listens(mira)
     eventually(lambda: listener.told)
-    become(mira, listener)
     other = listens(kept)
-    eventually(listener.has_ended)
     eventually(lambda: other.told)
+    become(mira, listener)
+    moment = time.monotonic()
+    eventually(listener.has_ended)
+    assert time.monotonic() - moment < 2
     assert not other.has_ended()
 
 
@@ -143,29 +150,31 @@ def test_a_lost_connection_is_opened_again_and_what_was_missed_is_told(listens):
     assert not listener.has_ended()
 
 
-def test_a_stream_ends_by_itself_after_a_while():
-    held = Streams(10, ping_every=0.2, lasts=0.3)
-    held.thread.start()
-    with Browser(held, make_operator()) as listener:
+def test_a_stream_ends_by_itself_after_a_while(loop):
+    held = Streams(10, lasts=0.3)
+    with Browser(loop, held, make_operator()) as listener:
         eventually(listener.has_ended)
-    held.stop()
-    held.thread.join(20)
+    assert not held.open
+    loop.start(held.stop()).result(20)
 
 
-def test_told_to_stop_it_ends_every_stream_at_once(streams, listens):
+def test_told_to_stop_it_ends_every_stream_at_once(loop, streams, listens):
     listeners = [listens(make_operator()) for _ in range(3)]
     eventually(lambda: all(each.told for each in listeners))
     begun = time.monotonic()
-    streams.stop()
+    loop.start(streams.stop()).result(20)
     for each in listeners:
         eventually(each.has_ended)
     assert time.monotonic() - begun < 2
 
 
-def test_who_does_not_read_is_let_go(listens, monkeypatch, streams):
-    monkeypatch.setattr(module, "PING", b": " + b"." * 300_000 + b"\n\n")
-    eventually(listens(make_operator()).has_ended)
-    assert not streams.open
+def test_who_does_not_read_is_let_go_and_holds_nobody_up(listens, streams):
+    other, listener = listens(make_operator()), listens(make_operator())
+    listener.reads = False
+    eventually(listener.has_ended)
+    make_message(spam_status="suspect")
+    eventually(lambda: other.count("suspect") == "1")
+    assert len(streams.open) == 1
 
 
 def test_a_fault_ends_the_streams_and_not_the_thread(listens, monkeypatch):
@@ -178,11 +187,22 @@ def test_a_fault_ends_the_streams_and_not_the_thread(listens, monkeypatch):
     eventually(lambda: again.told)
 
 
+def connections_of_others() -> int:
+    """How many are connected to the database of the test besides the test."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
+        return cursor.fetchone()[0]
+
+
 def test_without_a_listener_no_connection_is_kept(monkeypatch, listens, streams):
     monkeypatch.setattr(module, "IDLE", 0.3)
     listener = listens(make_operator())
     eventually(lambda: listener.told)
-    listener.sock.close()
-    eventually(lambda: streams.listening.fd is None)
+    listener.leave()
+    eventually(lambda: streams._task.done())
+    eventually(lambda: connections_of_others() == 0)
     again = listens(make_operator())
     eventually(lambda: again.told)

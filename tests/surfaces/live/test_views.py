@@ -26,24 +26,25 @@ def test_a_server_that_can_hold_no_stream_says_so_without_an_error(desk):
     assert desk.get(STREAM).status_code == 204
 
 
-def test_a_server_that_can_is_handed_a_stream_and_gzip_leaves_it_alone(desk, operator):
-    handed = []
+def test_a_server_that_can_is_given_a_stream_and_gzip_leaves_it_alone(desk, operator):
+    async_body = []
     answer = desk.get(
-        STREAM, headers={"Accept-Encoding": "gzip"}, **{live_views.HANDS_OVER: handed}
+        STREAM, headers={"Accept-Encoding": "gzip"}, **{live_views.ASYNC_BODY: async_body}
     )
     assert answer["Content-Type"].startswith("text/event-stream")
     assert answer["Content-Encoding"] == "identity"
     assert b"".join(answer.streaming_content).startswith(b"retry: ")
-    [stream] = handed
+    [held] = async_body
+    [stream] = held.args
     assert stream.operator == operator.pk
     assert stream.session == desk.cookies["sessionid"].value
 
 
 def test_beyond_the_limit_a_browser_is_asked_to_come_later(desk, monkeypatch):
     monkeypatch.setattr(of_this_process(), "most", 0)
-    handed = []
-    answer = desk.get(STREAM, **{live_views.HANDS_OVER: handed})
-    assert (answer.status_code, answer["Retry-After"], handed) == (503, "15", [])
+    async_body = []
+    answer = desk.get(STREAM, **{live_views.ASYNC_BODY: async_body})
+    assert (answer.status_code, answer["Retry-After"], async_body) == (503, "15", [])
 
 
 @pytest.mark.parametrize("path", [STREAM, NOW, NEWS])
