@@ -1,9 +1,9 @@
 """What happens once the program is loaded."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 from django.apps import AppConfig, apps
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models.signals import pre_migrate
 
@@ -15,6 +15,7 @@ class ProjectConfig(AppConfig):
 
     def ready(self) -> None:
         """Load the modules that register what can be set of a model; watch the tasks."""
+        from config import logs
         from config.processes import heartbeat
         from dialogue.agents import presences  # noqa: F401
         from dialogue.agents.settings import services  # noqa: F401
@@ -24,7 +25,16 @@ class ProjectConfig(AppConfig):
         from surfaces.settings import instance  # noqa: F401
 
         heartbeat.cluster_heartbeat()
+        logs.mask_records()
+        CommandParser.error = refuse_arguments  # type: ignore[assignment,method-assign]
         pre_migrate.connect(refuse_older_database, sender=apps.get_app_config("surfaces"))
+
+
+def refuse_arguments(parser: CommandParser, message: str) -> NoReturn:
+    """Wrong arguments of any command end with one sentence and status 2, without the usage."""
+    if parser.called_from_command_line:
+        parser.exit(2, f"{parser.prog}: {message}; see {parser.prog} --help.\n")
+    raise CommandError(f"Error: {message}", returncode=2)
 
 
 def refuse_older_database(using: str = DEFAULT_DB_ALIAS, **facts: Any) -> None:

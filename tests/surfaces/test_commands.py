@@ -55,15 +55,23 @@ def refused(*words: str) -> str:
         (["pause"], "--all"),
         (["pause", "--all", "--agent", "iris"], "not allowed"),
         (["resume"], "--all"),
+        (["resume", "--surface", "a", "--account", "b"], "not allowed"),
+        (["agents", "export"], "DIR"),
+        (["agents"], "import|export"),
         (["backfill"], "account"),
         (["watch", "--twice"], "--twice"),
     ],
 )
-def test_a_command_used_wrongly_ends_with_status_2(words: list[str], says: str, capsys: Any):
+def test_a_command_used_wrongly_ends_in_one_sentence_with_status_2(
+    words: list[str], says: str, capsys: Any
+):
     with pytest.raises(SystemExit) as ended:
         ManagementUtility(["manage.py", *words]).execute()
     assert ended.value.code == 2
-    assert says in capsys.readouterr().err.splitlines()[-1]
+    [sentence] = capsys.readouterr().err.splitlines()
+    assert says in sentence
+    assert sentence.startswith(f"manage.py {words[0]}")
+    assert sentence.endswith("--help.")
 
 
 @pytest.fixture
