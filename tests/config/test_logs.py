@@ -113,16 +113,17 @@ def test_ordinary_words_are_left_alone():
     assert mask(text) == text
 
 
-def test_the_access_log_of_a_web_server_is_masked_by_any_handler():
+def test_the_access_log_of_a_web_server_is_masked_by_any_handler(monkeypatch: Any):
     out = StringIO()
     handler = logging.StreamHandler(out)
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("uvicorn.access")
+    monkeypatch.setattr(log, "level", logging.INFO)
     log.addHandler(handler)
     try:
         line = '%s - "%s %s HTTP/%s" %d'
-        log.warning(line, "127.0.0.1:9", "GET", "/api/me?key=clq_abcdef0123456789", "1.1", 200)
-        log.warning("%(r)s %(s)s", {"r": "GET /?k=whsec_abcdef0123456789", "s": 200})
+        log.info(line, "127.0.0.1:9", "GET", "/api/me?key=clq_abcdef0123456789", "1.1", 200)
+        log.info("%(r)s %(s)s", {"r": "GET /?k=whsec_abcdef0123456789", "s": 200})
     finally:
         log.removeHandler(handler)
     first, second = out.getvalue().splitlines()

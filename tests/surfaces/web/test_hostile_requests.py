@@ -53,7 +53,7 @@ def test_a_form_in_another_charset_is_refused_with_a_sentence(
         answer = desk.generic("POST", place, FORM[form], content_type=kind)
         assert answer.status_code == 400, place
         assert "not UTF-8" in answer.content.decode()
-    answer = desk.generic("GET", "/messages/?q=%E6%BD%AE", content_type=kind)
+    answer = desk.get("/messages/?q=%E6%BD%AE", headers={"Content-Type": kind})
     assert answer.status_code == 400
     assert not Pause.objects.exists()
 
