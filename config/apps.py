@@ -6,6 +6,8 @@ from django.apps import AppConfig, apps
 from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models.signals import pre_migrate
+from django.http import HttpRequest
+from django.utils.http import parse_header_parameters
 
 FIRST_OF_BEFORE = ("surfaces", "0001_ground_floor")
 
@@ -26,8 +28,15 @@ class ProjectConfig(AppConfig):
 
         heartbeat.cluster_heartbeat()
         logs.mask_records()
+        HttpRequest._set_content_type_params = read_content_type  # type: ignore[attr-defined]
         CommandParser.error = refuse_arguments  # type: ignore[assignment,method-assign]
         pre_migrate.connect(refuse_older_database, sender=apps.get_app_config("surfaces"))
+
+
+def read_content_type(request: HttpRequest, meta: dict[str, Any]) -> None:
+    """Leave the charset to middleware; Django would decode the query with it before any runs."""
+    given = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+    request.content_type, request.content_params = given
 
 
 def refuse_arguments(parser: CommandParser, message: str) -> NoReturn:

@@ -23,15 +23,12 @@ def drop_unreadable_cookies(respond: Respond) -> Respond:
 
 
 def refuse_charset(respond: Respond) -> Respond:
-    """Answer 400 to a charset that is not UTF-8; Django would decode query and form with it."""
+    """Answer 400 to a charset that is not UTF-8."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        named = (request.content_params or {}).get("charset")
-        if named is not None:
-            # However it is spelt. The public setter would decode the query with it first.
-            request._encoding = "utf-8"  # type: ignore[attr-defined]
-            if named.strip("\"' ").lower() not in {"utf-8", "utf8"}:
-                raise BadRequest(_("The charset of the request is not UTF-8. Send it as UTF-8."))
+        named = (request.content_params or {}).get("charset", "utf-8")
+        if named.strip("\"' ").lower() not in {"utf-8", "utf8"}:
+            raise BadRequest(_("The charset of the request is not UTF-8. Send it as UTF-8."))
         return respond(request)
 
     return middleware

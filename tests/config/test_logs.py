@@ -108,7 +108,8 @@ def test_what_is_called_a_secret_is_never_written(name: str):
 def test_ordinary_words_are_left_alone():
     text = (
         "the token ring; a password is needed; https://moltbook.example/a:b@c;"
-        " hub_services.join(x); hub_queries; the key is missing; github_pages; basic questions; q=a&before=3"
+        " hub_services.join(x); hub_queries; the key is missing; github_pages;"
+        " basic questions; q=a&before=3"
     )
     assert mask(text) == text
 
