@@ -6,7 +6,7 @@ import sys
 from datetime import timedelta
 from statistics import median
 
-from bench.world import NOON, fill, seconds
+from bench.world import NOON, fill, maintain, seconds
 
 SMALL, LARGE = 10_000, 1_000_000
 WAITING = 20_000  # drafts that wait for a person, their notifications parked on them
@@ -14,7 +14,6 @@ TIMES = 15
 
 
 def main() -> tuple[str, float, str]:
-    from django.db import connection
 
     from tests.factories import make_account, make_presence
 
@@ -31,8 +30,7 @@ def main() -> tuple[str, float, str]:
         fill(account.pk, messages, tag=name)
         park(presence, waiting)
         warm_up()
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")  # as the server does by itself in time
+        maintain("VACUUM ANALYZE")  # as the server does by itself in time
         found[name] = measure(presence, name)
         idle, one = (median(times) * 1000 for times in found[name])
         sys.stderr.write(f"  {name:6} idle round {idle:6.1f} ms   one reply {one:6.1f} ms\n")

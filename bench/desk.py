@@ -8,7 +8,7 @@ from typing import Any
 
 from bench import beside
 from bench.beside import Timed
-from bench.world import fill, scratch_database
+from bench.world import fill, maintain, scratch_database
 
 SMALL, LARGE = (10_000, 200), (1_000_000, 20_000)  # messages, and what waits besides
 DESK = {
@@ -77,8 +77,7 @@ def _fill(account_id: int, messages: int, waiting: int, *, tag: str) -> None:
     fill(account_id, messages, tag=tag)
     with connection.cursor() as cursor:
         cursor.execute(WAIT, [waiting])
-        cursor.execute("VACUUM ANALYZE surfaces_draft")
-        cursor.execute("VACUUM ANALYZE desk_items")
+    maintain("VACUUM ANALYZE surfaces_draft, desk_items")
 
 
 def measure(client: Any, account: Any, admin: str) -> dict[str, Timed]:

@@ -6,7 +6,7 @@ import sys
 import time
 from statistics import median
 
-from bench.world import scratch_database, seconds
+from bench.world import maintain, scratch_database, seconds
 
 BROWSERS, NEWS, ROWS = 200, 20, 20_000
 STORE = """
@@ -42,22 +42,18 @@ def _empty() -> None:
 
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM messages WHERE kind = 'comment'")
-        cursor.execute("VACUUM ANALYZE messages, desk_items")
+    maintain("VACUUM ANALYZE messages, desk_items")
 
 
 def _storing(post: int) -> tuple[str, float, str]:
     """Suspects stored in one transaction, with the notices and without."""
-    from django.db import connection
-
     took: dict[str, list[float]] = {"ENABLE": [], "DISABLE": []}
     for _ in range(5):
         for state, samples in took.items():
-            with connection.cursor() as cursor:
-                cursor.execute(f"ALTER TABLE desk_items {state} TRIGGER live_desk")
+            maintain(f"ALTER TABLE desk_items {state} TRIGGER live_desk")
             samples.append(seconds(lambda: _store(post, ROWS)))
             _empty()
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE desk_items ENABLE TRIGGER live_desk")
+    maintain("ALTER TABLE desk_items ENABLE TRIGGER live_desk")
     told, silent = min(took["ENABLE"]), min(took["DISABLE"])
     return (
         f"storing {ROWS:,} suspects, speed with notices against none",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench.world import NOON, scratch_database, seconds
+from bench.world import NOON, maintain, scratch_database, seconds
 
 COMMENTS = 100_000
 
@@ -39,8 +39,7 @@ def main() -> tuple[str, float, str]:
         message_store.store(account, [post, *comments], now=NOON, judge=lambda *_: {})
 
     def empty() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("TRUNCATE messages CASCADE")
+        maintain("TRUNCATE messages CASCADE")
 
     def rows() -> list[tuple]:
         ids = dict(zip(["p", *(c.remote_id for c in comments)],

@@ -31,6 +31,7 @@ class Env:
     secret_key: str = ""  # "" = made once and kept in the data folder
     credential_keys: tuple[str, ...] = ()  # Fernet keys, newest first; () = likewise
     database_url: str = ""  # "" = the embedded PostgreSQL
+    database_owner_url: str = ""  # who migrates; "" = the role of database_url
     redis_url: str = ""  # "" = the queue lives in the database
     colloquy_data: Path = BASE / ".data"
     colloquy_url: str = ""  # where operators reach us, e.g. https://desk.example.org

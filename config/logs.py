@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -10,18 +11,44 @@ from typing import Any
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-# What must never reach a log, wherever it comes from: bearer tokens, keys, passwords in URLs.
+# What must never reach a log, wherever it comes from: what is called a secret, passwords in URLs,
+# and keys by their shape, our own and those of services, percent-encoded too.
 SECRETS = re.compile(
-    r"(?i)(bearer\s+|moltbook_(?:sk_)?|sk-|(?:token|password|secret|api_?key|authorization)"
-    r"[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|basic|token)\s+)?)([^\s\"',;&]{4,})"
+    r"(?i)(bearer(?:\s+|\+|%20)|sk-|(?:token|password|secret|api_?key|authorization|[?&]key)"
+    r"[\"']?\s*(?:=|:|%3D)\s*[\"']?(?:(?:bearer|basic|token)\s+)?)([^\s\"',;&]{4,})"
     r"|(://[^/\s:@]*:)([^@\s/]+)(?=@)"
+    r"|((?<![a-z0-9])(?:clq|whsec|moltbook)(?:_|%5F)(?:sk_)?)[\w.~+/=%-]{4,}"
+    # Names in a program begin alike; a key is longer.
+    r"|((?<![a-z0-9])(?:hub(?:_|%5F)(?=[\w%-]{10})|gh[pousr]_(?=\w{20})|xox[abprs]-|AKIA(?=\w{16})"
+    r"|eyJ(?=[\w-]{10,}\.[\w-]{10,}\.)))[\w.~+/=%-]+"
 )
 SECRET_NAMES = re.compile(r"(?i)token|password|secret|credential|api_?key|authorization|cookie")
 
 
 def mask(text: str) -> str:
     """Return `text` with anything that looks like a secret replaced by ***."""
-    return SECRETS.sub(lambda found: f"{found[1] or found[3]}***", text)
+    return SECRETS.sub(lambda found: f"{found[1] or found[3] or found[5] or found[6]}***", text)
+
+
+def mask_records() -> None:
+    """Mask what is logged before any handler sees it, also those of a web server's access log."""
+    make = logging.getLogRecordFactory()
+
+    def masked(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        if isinstance(record.msg, str):
+            record.msg = mask(record.msg)
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(_masked_argument, record.args))
+        elif isinstance(record.args, Mapping):
+            record.args = {name: _masked_argument(value) for name, value in record.args.items()}
+        return record
+
+    logging.setLogRecordFactory(masked)
+
+
+def _masked_argument(value: Any) -> Any:
+    return mask(value) if isinstance(value, str) else value
 
 
 def _safe(name: str, value: Any) -> Any:

@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "surfaces.web.middleware.refuse_charset",
     "surfaces.operators.middleware.SignInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -101,7 +102,14 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 try:
-    DATABASES = {"default": database(ENV.database_url, DATA_DIR, is_safe=ENV.colloquy_pg_fsync)}
+    DATABASES = {
+        "default": database(
+            ENV.database_url,
+            DATA_DIR,
+            owner_url=ENV.database_owner_url,
+            is_safe=ENV.colloquy_pg_fsync,
+        )
+    }
 except ValueError as error:
     raise SystemExit(f"Colloquy cannot start: {error}") from error
 # Our templates/django/forms/ tell the words of choices in the language of who looks.

@@ -1,19 +1,20 @@
-"""Django admin: a read-mostly view of all rows.
+"""Django admin: a read-only view of our own rows. Credentials are never shown, nor searched.
 
-Rows that services guard (drafts, messages, the audit log …) are read-only here. Credentials
-are never shown.
+Pages that libraries register are removed: they change rows without our rules and without the
+audit log, and a schedule of the task queue names a function to be called.
 """
 
 from functools import partial
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.models import Group
 from django.http import HttpRequest
+from django.utils import timezone
 
 from surfaces.accounts.models.account import Account
 from surfaces.accounts.models.rate_limit import RateLimitWindow
 from surfaces.accounts.models.surface import Surface
+from surfaces.accounts.settings import LIMIT
 from surfaces.audit.models import AuditEvent
 from surfaces.drafts.models import Draft
 from surfaces.hub.models import HubAuthor, HubClock, HubComment, HubCommunity, HubPost, HubRead
@@ -22,12 +23,14 @@ from surfaces.operators.models.api_key import ApiKey
 from surfaces.operators.models.operator import Operator
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
 from surfaces.pauses.models import Pause
+from surfaces.settings import services as settings_services
 from surfaces.spam.models import SpamDecision, SpamToken
 from surfaces.watcher.models import WatchRound
 
 admin.site.site_header = admin.site.site_title = "Colloquy administration"
 admin.site.index_title = "Everything there is to look at"
-admin.site.unregister(Group)  # roles say who may do what
+for registered in [*admin.site._registry]:  # all before ours are those of libraries
+    admin.site.unregister(registered)
 
 
 def _manages(request: HttpRequest) -> bool:
@@ -60,11 +63,16 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.get_fields(request, obj)
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Filter by what the list offers only: a filter would tell what a hidden field holds."""
+        offered = lookup.split("__")[0] in self.list_filter
+        return offered and super().lookup_allowed(lookup, value, request)
+
 
 class SurfaceAdmin(ReadOnlyAdmin):
-    """Its name, our own budgets and its way of writing may be set here; the rest by verbs."""
+    """Rate limits may be set here: at an address of one's own, no page offers one to begin with."""
 
-    settable = ("name", "limits", "dialect")
+    settable = ("limits",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return [name for name in self.get_fields(request, obj) if name not in self.settable]
@@ -72,10 +80,10 @@ class SurfaceAdmin(ReadOnlyAdmin):
     has_change_permission = ReadOnlyAdmin.has_view_permission
 
     def save_model(self, request: HttpRequest, obj: Surface, form: Any, change: bool) -> None:
-        obj.save(update_fields=self.settable)
+        kept = Surface.objects.get(pk=obj.pk).limits
+        limits = {f"{LIMIT}{bucket}": obj.limits.get(bucket) for bucket in {*kept, *obj.limits}}
         by = getattr(request.user, "actor", "")
-        facts = {name: getattr(obj, name) for name in form.changed_data}
-        AuditEvent.objects.record("surface.changed", actor=by, subject=obj, now=facts)
+        settings_services.change(obj, limits, by=by, now=timezone.now())
 
 
 admin.site.register(

@@ -37,6 +37,7 @@ def check_up(*, now: datetime) -> Iterator[Finding]:
     """Yield one finding per check; without a database, only that one."""
     try:
         yield _database()
+        yield _database_role()
         tables = _migrations()
     except DatabaseError as error:
         advice = "Start PostgreSQL, or unset DATABASE_URL to use the embedded one."
@@ -64,6 +65,33 @@ def _database() -> Finding:
         says += f", embedded, in {settings.DATA_DIR}"
     advice = "" if version >= OLDEST_SERVER else "Use PostgreSQL 14 or newer."
     return Finding("database", says, advice)
+
+
+EXCESS_RIGHTS = """
+SELECT current_user, rolsuper, rolcreaterole, rolcreatedb, rolreplication OR rolbypassrls,
+    EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace
+            AND pg_has_role(current_user, relowner, 'USAGE')),
+    has_schema_privilege('public', 'CREATE'),
+    coalesce(has_table_privilege(to_regclass('public.surfaces_auditevent'),
+                                 'UPDATE, DELETE, TRUNCATE, TRIGGER'), false)
+FROM pg_roles WHERE rolname = current_user
+"""
+EXCESSES = (
+    "is a superuser", "may create roles", "may create databases", "may bypass row security",
+    "owns tables", "may create tables", "may change the audit log",
+)  # fmt: skip
+
+
+def _database_role() -> Finding:
+    """The program's role should own nothing: who owns a table can switch its triggers off."""
+    with connection.cursor() as cursor:
+        cursor.execute(EXCESS_RIGHTS)
+        name, *has = cursor.fetchone()
+    found = [words for words, is_so in zip(EXCESSES, has, strict=True) if is_so]
+    if not found:
+        return Finding("database role", f"{name} owns nothing")
+    advice = "Use two roles: docs/operate.md, Database roles."
+    return Finding("database role", f"{name} {', '.join(found)}", advice)
 
 
 def _migrations() -> Finding:

@@ -24,6 +24,34 @@ def check(name: str, **conditions: Any) -> models.CheckConstraint:
     return models.CheckConstraint(name=name, condition=models.Q(**conditions))
 
 
+class _ReadAsText:
+    """NULL where nothing is known, in the database; an empty text in the program."""
+
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str:
+        return value or ""
+
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
+        is_empty = isinstance(value, str) and not value
+        return super().get_db_prep_save(None if is_empty else value, connection)  # type: ignore[misc]
+
+    def deconstruct(self) -> Recorded:
+        name, path, args, kwargs = super().deconstruct()  # type: ignore[misc]
+        return (
+            name,
+            path.replace("surfaces.model_fields.Nullable", "django.db.models."),
+            args,
+            kwargs,
+        )
+
+
+class NullableTextField(_ReadAsText, models.TextField):  # type: ignore[type-arg]
+    pass
+
+
+class NullableCharField(_ReadAsText, models.CharField):  # type: ignore[type-arg]
+    pass
+
+
 class CheckedCharField(models.CharField):  # type: ignore[type-arg]
     def deconstruct(self) -> Recorded:
         return _without_checks(super().deconstruct())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import ipaddress
 import os
 import socket
@@ -48,11 +49,26 @@ def noon() -> datetime:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    # Tests with real transactions empty their tables afterwards; the ledger refuses that.
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE surfaces_auditevent DISABLE TRIGGER audit_is_never_truncated")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Run as the program's role, on a server of which only a superuser is named, too."""
+    given = connection.settings_dict
+    if not given.get("OWNER"):
+        owner = {name: given[name] for name in ("USER", "PASSWORD")}
+        secret = hashlib.sha256(f"colloquy {given['PASSWORD']}".encode()).hexdigest()[:24]
+        given.update(OWNER=owner, USER="colloquy_test_app", PASSWORD=secret)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    # Tests with real transactions empty their tables afterwards; the audit log refuses that.
+    with django_db_blocker.unblock():
+        with truncate.owner().cursor() as cursor:
+            cursor.execute(
+                "ALTER TABLE surfaces_auditevent DISABLE TRIGGER audit_is_never_truncated"
+            )
         truncate.quickly()
+    yield
+    truncate.owner().close()  # or the test database cannot be dropped
 
 
 @pytest.fixture(scope="session", autouse=True)

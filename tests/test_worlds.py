@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection
 from django.utils import timezone
 
 from surfaces.models import Account, Message, Operator
@@ -50,11 +50,12 @@ def test_everything_is_taken_away_even_what_refuses_to_go():
 def test_an_unfinished_writer_is_waited_for():
     other = connection.copy()
     try:
-        with transaction.atomic(), other.cursor() as writer, connection.cursor() as cursor:
+        with other.cursor() as writer, truncate.owner().cursor() as cursor:
             writer.execute("BEGIN; INSERT INTO django_session VALUES ('a', 'b', now())")
-            cursor.execute("SET LOCAL lock_timeout = '50ms'")
+            cursor.execute("SET lock_timeout = '50ms'")
             with pytest.raises(OperationalError, match="lock timeout"):
                 truncate.empty()
+            cursor.execute("RESET lock_timeout")
     finally:
         other.close()
 

@@ -1,35 +1,57 @@
 """Empty the tables after a test with real transactions: only those that hold rows, by DELETE.
 
+The program's role may not do that: the owner of the tables does, on a connection of its own.
+
 Django's own way truncates every table, with a file for each index, and makes the content types
 and permissions anew: ten times the work, after each such test.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.test import TransactionTestCase
+
+from config.postgres.base import as_owner
 
 # What a migrated database holds before anybody writes to it; a test leaves it as it is.
 FURNITURE = ("django_content_type", "auth_permission", "django_migrations")
-# Neither triggers nor foreign keys have a say: all goes, or all comes, at once.
-NOBODY_IS_TOLD = "SET LOCAL session_replication_role = replica"
-
 _slow_way: Any = TransactionTestCase._fixture_teardown
 _furniture: list[str] = []
 
 
 def quickly() -> None:
     """Have every test with real transactions cleaned up after this way, where we may."""
-    with connection.cursor() as cursor:
+    with owner().cursor() as cursor:
         cursor.execute("SHOW is_superuser")
         if cursor.fetchone() != ("on",):
             return  # only a superuser silences triggers
     assert filled_tables() == [], "a test database has no rows of its own but the furniture"
     _furniture[:] = _seen_furniture()
     TransactionTestCase._fixture_teardown = _tear_down  # type: ignore[method-assign]
+
+
+@cache
+def owner() -> Any:
+    """The owner's connection, kept for all tests of this process."""
+    return connections[DEFAULT_DB_ALIAS].owner()
+
+
+@contextmanager
+def all_at_once() -> Iterator[Any]:
+    """A transaction of the owner in which triggers and foreign keys have no say."""
+    with owner().cursor() as cursor:
+        cursor.execute("BEGIN; SET LOCAL session_replication_role = replica")
+        try:
+            yield cursor
+        except BaseException:
+            cursor.execute("ROLLBACK")
+            raise
+        cursor.execute("COMMIT")
 
 
 def is_quick() -> bool:
@@ -56,15 +78,16 @@ def filled_tables() -> list[str]:
 
 def empty() -> None:
     """Take every row away, when whoever still writes has come to an end."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"{NOBODY_IS_TOLD}; LOCK TABLE {', '.join(tables())} IN EXCLUSIVE MODE")
+    with all_at_once() as cursor:
+        cursor.execute(f"LOCK TABLE {', '.join(tables())} IN EXCLUSIVE MODE")
         for table in filled_tables():
             cursor.execute(f"DELETE FROM {table}")
 
 
 def _tear_down(case: TransactionTestCase) -> None:
     if case.available_apps is not None or case.serialized_rollback or furniture_was_moved():
-        _slow_way(case)
+        with as_owner():
+            _slow_way(case)
         _furniture[:] = _seen_furniture()
     else:
         empty()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from tests import truncate
@@ -47,7 +47,7 @@ class World:
         self.hour = _hour()
         self.make()
         self.made_at = timezone.now()
-        with transaction.atomic(), connection.cursor() as cursor:
+        with truncate.all_at_once() as cursor:
             cursor.execute(f"DROP SCHEMA IF EXISTS {self.schema} CASCADE")
             cursor.execute(f"CREATE SCHEMA {self.schema}")
             for table in truncate.filled_tables():
@@ -68,8 +68,8 @@ class World:
     def _insert(self) -> None:
         assert self.made_at
         later = (timezone.now() - self.made_at).total_seconds()
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"{truncate.NOBODY_IS_TOLD}; {self.inserts % {'later': later}}")
+        with truncate.all_at_once() as cursor:
+            cursor.execute(self.inserts % {"later": later})
 
 
 def _hour() -> str:

@@ -21,9 +21,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from config.postgres import roles
 from config.postgres.system_user import EmbeddedFailed, SystemUser, Words
 
-NAME = "colloquy"  # of the database, and of its only role
+NAME = "colloquy"  # of the database, and of its owner
 PORT = 5432  # part of the socket's name, nothing listens on it
 LONGEST_SOCKET = 100  # bytes; the system's own limit is 104 on macOS, 108 on Linux
 ROOM_TO_START = 20 * 2**20  # a server without room for one more WAL file does not start
@@ -178,6 +179,16 @@ def start(
             raise EmbeddedFailed(sentence(home, said))
         time.sleep(0.005)
     return server
+
+
+def ensure_roles(home: Path, install: Path, owner: SystemUser, *, socket_folder: str) -> None:
+    """Create the program's role and let it use the tables, in an older data folder too."""
+    psql: Words = [install / "bin" / "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1"]
+    at: Words = ["-h", socket_folder, "-p", str(PORT), "-U", NAME, "-d", NAME]
+    sql = roles.create(roles.PROGRAM) + roles.grant(roles.PROGRAM, NAME)
+    done = owner.run([*psql, *at], said=sql)
+    if done.returncode:
+        raise EmbeddedFailed(sentence(home, done.stdout))
 
 
 def _clear_the_way(home: Path) -> None:

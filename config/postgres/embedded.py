@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from config.postgres import cluster
+from config.postgres import cluster, roles
 from config.postgres.keeper import BUSY, READY
 from config.postgres.system_user import EmbeddedFailed, root_stand_in
 
@@ -43,6 +43,8 @@ _seats: dict[Path, int] = {}  # home: our lock on its holders
 def join(data: Path, *, is_safe: bool = True) -> dict[str, str]:
     """Keep the server of this data folder running; return its address in Django's words.
 
+    USER is the program's role, OWNER that of the owner of the tables.
+
     Cheap when it runs already: ask before each new connection.
     """
     with _guard, _failures(data):
@@ -55,8 +57,8 @@ def join(data: Path, *, is_safe: bool = True) -> dict[str, str]:
         while not (server and server.is_ready):
             _have_it_kept(home, is_safe=is_safe)
             server = cluster.postmaster(home)
-    name = cluster.NAME
-    return {"HOST": server.socket_folder, "PORT": str(cluster.PORT), "USER": name, "NAME": name}
+    at = {"HOST": server.socket_folder, "PORT": str(cluster.PORT), "NAME": cluster.NAME}
+    return {**at, "USER": roles.PROGRAM, "OWNER": cluster.NAME}
 
 
 def program(data: Path, name: str) -> Path:

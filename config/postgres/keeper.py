@@ -75,14 +75,17 @@ def _say(report: int, status: int, sentence: str = "") -> None:
 
 def _serve(home: Path, wheel: Path, *, is_safe: bool) -> tuple[int, Wait]:
     """Return a server that is ready, and a way to wait for its end."""
-    while running := cluster.postmaster(home):
-        if running.is_ready:
-            return running.pid, lambda: _outlive(home, running.pid)
-        time.sleep(0.02)
     owner = owner_of(home)
     install = within_reach(cluster.install_for(home, wheel), home, owner)
+    while running := cluster.postmaster(home):
+        if running.is_ready:
+            cluster.ensure_roles(home, install, owner, socket_folder=running.socket_folder)
+            return running.pid, lambda: _outlive(home, running.pid)
+        time.sleep(0.02)
     cluster.create(home, install, owner, is_safe=is_safe)
     server = cluster.start(home, install, owner, is_safe=is_safe)
+    if ready := cluster.postmaster(home):
+        cluster.ensure_roles(home, install, owner, socket_folder=ready.socket_folder)
     return server.pid, server.wait
 
 

@@ -82,7 +82,8 @@ def _read_persona(path: Path, desired: DesiredAgent) -> None:
             document.add_problem(why, line, file=str(path))
             return
     try:
-        desired.values["persona"] = cleaned("persona", text)
+        # The line break that ends a file is not part of the text.
+        desired.values["persona"] = cleaned("persona", text).removesuffix("\n")
     except BadInput as error:
         document.add_problem(str(error).rstrip("."), file=str(path))
 
@@ -160,7 +161,8 @@ def export_agents(folder: Path, *, slug: str = "") -> list[str]:
         specs = specs_of(list(agent.brains.all()), agent.carried)
         config = write_config(agent.slug, agent_values(agent), specs, agent.carried)
         texts[folder / agent.slug / CONFIG] = config.encode()
-        texts[folder / agent.slug / PERSONA] = f"{agent.persona}\n".lstrip("\n").encode()
+        persona = f"{agent.persona}\n" if agent.persona else ""
+        texts[folder / agent.slug / PERSONA] = persona.encode()
     if path := next((path for path, text in texts.items() if len(text) > MAX_BYTES), None):
         message = _lazy("%(path)s would be larger than %(limit)s kB.")
         raise BadInput(message, path=path, limit=MAX_BYTES // 1024)

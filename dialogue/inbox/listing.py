@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
-from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.models.agent import Agent
 from dialogue.inbox.models import UNREAD, Notification, NotificationOutcome
 from dialogue.inbox.waiting import verdict_words
-from surfaces.messages.models import ReplyStatus
+from surfaces.messages.models import ReplyStatus, beginning
 from surfaces.operators.scope import UNRESTRICTED, Scope
 from surfaces.web.pagination import KeysetPage, paginate
 
@@ -73,6 +72,6 @@ def list_inbox(
     heavy += ["presence__account__sealed_credential", "presence__account__cursor", "draft__text"]
     rows = Notification.objects.filter(TABS[tab][1], agent=agent).defer(*heavy)
     rows = rows.select_related("message__post", "presence__account__surface", "draft")
-    found = rows.annotate(excerpt=Left("message__content", EXCERPT))
+    found = rows.annotate(excerpt=beginning("message__content", EXCERPT))
     found = reach.narrow(found, account="presence__account", agent="")
     return paginate(found, given, keep={"show": tab}).map(lambda note: InboxRow(note, now))

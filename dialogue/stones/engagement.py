@@ -4,12 +4,12 @@ from collections import defaultdict
 from datetime import datetime
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
-from django.db.models.functions import Left, Lower
+from django.db.models.functions import Lower
 
 from dialogue.models import Kernel, Presence
 from dialogue.stones import choice
 from dialogue.stones.choice import ChoiceFacts, CommentFacts, KernelFacts, PostFacts
-from surfaces.messages.models import Direction, MessageQuerySet, SpamStatus
+from surfaces.messages.models import Direction, MessageQuerySet, SpamStatus, beginning
 from surfaces.models import Account, Message
 from surfaces.text.format import one_line
 
@@ -35,7 +35,7 @@ def facts_of(presence: Presence, slot: str, *, now: datetime) -> ChoiceFacts:
     posts = Message.objects.stones().alive().filter(account=presence.account_id)
     posts = posts.written_since(now - choice.WINDOW)
     said = _comments(posts)
-    shown = posts.values_list("pk", "title", Left("content", 4 * LONGEST_TITLE), "created_at")
+    shown = posts.values_list("pk", "title", beginning("content", 4 * LONGEST_TITLE), "created_at")
     kernels = Kernel.objects.filter(agent=presence.agent_id, is_on=True)
     used = kernels.values_list("pk", "last_used_at")
     return ChoiceFacts(
@@ -60,7 +60,7 @@ def _comments(posts: QuerySet[Message]) -> dict[int, list[CommentFacts]]:
     rows = Message.objects.comments().alive().filter(post__in=posts.values("pk"))
     rows = rows.annotate(
         is_ours_too=ExpressionWrapper(by_us(), output_field=BooleanField()),
-        words=Left("content", choice.LONGEST),
+        words=beginning("content", choice.LONGEST),
     )
     wanted = ("post_id", "author_id", "author", "words", "is_ours_too", "spam_status")
     found: dict[int, list[CommentFacts]] = defaultdict(list)

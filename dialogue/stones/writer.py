@@ -195,9 +195,9 @@ def community_of(presence: Presence) -> str:
     """Community of the post: as set, or where the account usually posts."""
     if presence.stone_community:
         return presence.stone_community
-    ours = Message.objects.stones().filter(account=presence.account_id).exclude(submolt="")
+    ours = Message.objects.stones().filter(account=presence.account_id).filter(submolt__gt="")
     latest = ours.order_by("-created_at", "-id").values_list("submolt", flat=True)[:USUAL]
-    return next((name for name, _ in Counter(latest).most_common(1)), "")
+    return next((name or "" for name, _ in Counter(latest).most_common(1)), "")
 
 
 def _take_back_sent_back(now: datetime) -> None:

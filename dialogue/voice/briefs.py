@@ -159,4 +159,4 @@ def last_texts(account_id: int) -> list[str]:
     newest = said.order_by("-created_at", "-id").values_list("content", flat=True)[:REMEMBERED]
     coming = Draft.objects.filter(account=account_id).under_way().values_list("text", flat=True)
     waiting = Draft.objects.filter(account=account_id).waiting().order_by("-id")
-    return [*newest, *coming, *waiting.values_list("text", flat=True)[:REMEMBERED]]
+    return [*filter(None, newest), *coming, *waiting.values_list("text", flat=True)[:REMEMBERED]]

@@ -20,7 +20,6 @@ import httpx
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import Left
 from django.urls import reverse
 
 from dialogue.agents.models.agent import AgentLocation
@@ -29,6 +28,7 @@ from dialogue.wake_hooks import payloads
 from dialogue.wake_hooks.models import HookKind, WakeEventState
 from dialogue.wake_hooks.services import resend, send_test, set_hook
 from surfaces import crypto
+from surfaces.messages.models import beginning
 from surfaces.models import AuditEvent
 from surfaces.net import safe_urls, webhooks
 from surfaces.net.webhooks import CallResult
@@ -115,7 +115,7 @@ def _tell(hook: WakeHook, presence: Presence, now: datetime) -> int:
 def _items(ids: list[int]) -> list[dict[str, Any]]:
     first = Notification.objects.filter(pk__in=ids).order_by("id")[: payloads.MOST_ITEMS]
     wanted = first.values_list(
-        "pk", "kind", "message__author", Left("message__content", payloads.EXCERPT * 8),
+        "pk", "kind", "message__author", beginning("message__content", payloads.EXCERPT * 8),
         "message", "message__post", "message__url",
     )  # fmt: skip
     items = []

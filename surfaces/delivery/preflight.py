@@ -125,7 +125,7 @@ def _never(draft: Draft) -> StoredReason | str:
 
 
 TARGET_NOW = """
-SELECT content, deleted_at, spam_status, EXISTS (
+SELECT COALESCE(content, ''), deleted_at, spam_status, EXISTS (
     SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing')
 FROM messages m WHERE id = %s
 """

@@ -83,8 +83,8 @@ def record_sent(
         raise IllegalMove(reason("draft.not_sendable", state=draft.state_name))
     facts = _facts(draft) | {
         "remote_id": remote_id, "content": draft.text if content is None else content,
-        "created_at": created_at or now, "url": url, "raw": json.dumps(raw or {}), "actor": actor,
-        "why": json.dumps(as_reason(why)), "now": now,
+        "created_at": created_at or now, "url": url or None, "raw": json.dumps(raw or {}),
+        "actor": actor, "why": json.dumps(as_reason(why)), "now": now,
     }  # fmt: skip
     # Alone, the statement is its own transaction; inside another, a failure must not spoil that.
     within = transaction.atomic() if connection.in_atomic_block else nullcontext()
@@ -106,7 +106,7 @@ def _facts(draft: Draft) -> dict[str, Any]:
         "parent": target.pk if target and draft.what == DraftKind.REPLY else None,
         "post": target.post_id if target else None,
         "kind": "post" if draft.what == DraftKind.POST else "comment",
-        "author": draft.account.handle, "author_id": draft.account.remote_id,
-        "title": draft.title,
-        "submolt": draft.community or (target.submolt if target else ""),
+        "author": draft.account.handle or None, "author_id": draft.account.remote_id,
+        "title": draft.title or None,
+        "submolt": draft.community or (target.submolt if target else "") or None,
     }  # fmt: skip

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import F, Func, QuerySet, TextField, Value
-from django.db.models.functions import MD5, Cast, Coalesce, Left
+from django.db.models.functions import MD5, Cast, Coalesce
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.desk.kinds import Action, ActionInput, DeskKind, RowSummary
 from surfaces.desk.models import DeskItem
 from surfaces.drafts import retry, undo
-from surfaces.messages.models import Message, ReplyStatus, SpamStatus
+from surfaces.messages.models import Message, ReplyStatus, SpamStatus, beginning
 from surfaces.spam import feedback
 from surfaces.spam.models import SpamDecision
 from surfaces.text.reasons import label
@@ -38,7 +38,7 @@ def stamped(rows: QuerySet[Message]) -> QuerySet[Message]:
 
 def load(ids: Iterable[int]) -> Mapping[int, Message]:
     rows = Message.objects.filter(pk__in=list(ids)).select_related("account__surface")
-    rows = rows.only(*IN_QUEUE).annotate(excerpt=Left("content", EXCERPT))
+    rows = rows.only(*IN_QUEUE).annotate(excerpt=beginning("content", EXCERPT))
     return {row.pk: row for row in stamped(rows)}
 
 

@@ -18,6 +18,7 @@ from surfaces.drafts import retry as draft_retry
 from surfaces.drafts import services as draft_services
 from surfaces.drafts.models import Draft, DraftKind, DraftState, RejectionReason
 from surfaces.errors import NotAllowed, StaleState
+from surfaces.messages.models import beginning
 from surfaces.spam import feedback
 from surfaces.text.reasons import FORMATS
 from surfaces.threads import context as thread_context
@@ -37,7 +38,7 @@ def stamped(rows: QuerySet[Draft]) -> QuerySet[Draft]:
 
 def load(ids: Iterable[int]) -> Mapping[int, Draft]:
     rows = Draft.objects.filter(pk__in=list(ids)).select_related("account__surface", "target")
-    excerpts = {"excerpt": Left("text", EXCERPT), "question": Left("target__content", EXCERPT)}
+    excerpts = {"excerpt": Left("text", EXCERPT), "question": beginning("target__content", EXCERPT)}
     return {row.pk: row for row in stamped(rows.only(*IN_QUEUE).annotate(**excerpts))}
 
 

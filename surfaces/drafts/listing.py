@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.drafts.models import Draft, DraftState
+from surfaces.messages.models import beginning
 from surfaces.operators.scope import UNRESTRICTED, Scope
 from surfaces.web.pagination import KeysetPage, paginate
 
@@ -98,7 +99,7 @@ def list_drafts(tab: str, given: Mapping[str, str], *, reach: Scope = UNRESTRICT
     tab = tab if tab in TABS else FIRST
     label, states, _is_counted = TABS[tab]
     rows = reach.narrow(_in_tab(tab, states)).select_related("account", "target").only(*IN_LIST)
-    excerpts = {"excerpt": Left("text", EXCERPT), "question": Left("target__content", EXCERPT)}
+    excerpts = {"excerpt": Left("text", EXCERPT), "question": beginning("target__content", EXCERPT)}
     found = paginate(rows.annotate(**excerpts), given, keep={"state": tab})
     return DraftPage(found.rows, found.newer, found.older, tab=tab, label=label, note=note)
 

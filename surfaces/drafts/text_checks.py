@@ -9,7 +9,8 @@ from surfaces.text.reasons import StoredReason, as_reason, reason
 SURROGATES = re.compile("[\ud800-\udfff]")
 # Shapes of credentials that must never be posted, whoever wrote them.
 SECRETS = re.compile(
-    r"(?x) moltbook_[A-Za-z0-9_]{16,} | sk-[A-Za-z0-9_-]{20,} | gh[pousr]_[A-Za-z0-9]{30,}"
+    r"(?x) moltbook_[A-Za-z0-9_]{16,} | \b(?:clq|hub|whsec)_[\w+/=-]{24,}"
+    r" | sk-[A-Za-z0-9_-]{20,} | gh[pousr]_[A-Za-z0-9]{30,}"
     r" | AKIA[0-9A-Z]{16} | xox[abprs]-[A-Za-z0-9-]{10,} | eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{5,}"
     r" | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----"
 )

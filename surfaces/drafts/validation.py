@@ -36,7 +36,7 @@ def check_words(
         ours = Message.objects.filter(account=account).outgoing().alive()
         last = ours.order_by("-created_at", "-id").values_list("content", flat=True)[:REMEMBERED]
         coming = Draft.objects.filter(account=account).under_way().values_list("text", flat=True)
-        if words["text"] in {said.strip() for said in [*last, *coming]}:
+        if words["text"] in {(said or "").strip() for said in [*last, *coming]}:
             found = [as_reason("text.repeated")]
     if found:
         raise BadInput(several(found))

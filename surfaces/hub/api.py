@@ -46,14 +46,14 @@ class HubRequest:
             raise BadInput(f"{name} must be text.")
         return value or ""
 
-    def number(self, name: str, *, default: int, most: int) -> int:
+    def number(self, name: str, *, default: int, most: int, least: int = 0) -> int:
         number = parse_id(self.params.get(name) or str(default))
-        if number is None:
-            raise BadInput(f"{name} must be a whole number from 0.")
+        if number is None or number < least:
+            raise BadInput(f"{name} must be a whole number from {least}.")
         return min(number, most)
 
     def limit(self, default: int = 10) -> int:
-        return max(1, self.number("limit", default=default, most=MOST))
+        return self.number("limit", default=default, least=1, most=MOST)
 
     def flag(self, name: str, *, default: bool) -> bool:
         value = self.params.get(name, "").lower()
@@ -101,7 +101,7 @@ def me(asked: HubRequest) -> Said:
 
 
 def one_post(asked: HubRequest, name: str) -> Said:
-    post = _post(name)
+    post = _post(name, deleted_too=True)
     if not asked.flag("include_comments", default=False):
         return 200, post_shape(post)
     after = asked.number("after", default=0, most=2**31 - 1)

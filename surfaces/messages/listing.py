@@ -14,10 +14,9 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import BooleanField, F, Q, QuerySet, Value
 from django.db.models.expressions import Combinable, ExpressionWrapper
-from django.db.models.functions import Left
 
 from surfaces.messages.filters import Filters
-from surfaces.messages.models import Message
+from surfaces.messages.models import Message, beginning
 from surfaces.web.pagination import SIZE, Key, Keyset, KeysetPage
 
 MOST_COUNTED = 1_000  # beyond this, "1,000+" says enough
@@ -94,9 +93,9 @@ def _neighbours(
 def rows(ids: Sequence[int]) -> list[Message]:
     shown = Message.objects.filter(pk__in=ids).select_related("account").only(*SHOWN)
     wanted = shown.annotate(
-        excerpt=Left("content", EXCERPT),
-        thread_title=Left("post__title", EXCERPT),
-        thread_start=Left("post__content", EXCERPT),
+        excerpt=beginning("content", EXCERPT),
+        thread_title=beginning("post__title", EXCERPT),
+        thread_start=beginning("post__content", EXCERPT),
         judged_by=F("spam_decision__by"),
     )
     found = {row.pk: row for row in wanted}

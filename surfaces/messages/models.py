@@ -2,6 +2,8 @@
 
 Column for column the table of the audit queries (docs/glossary.md). An incoming
 row is a fact: later rounds may mark it edited or deleted, never change who said it.
+
+A plain INSERT may leave out our own columns: a trigger fills account, remote id and post.
 """
 
 from datetime import datetime
@@ -11,16 +13,20 @@ from urllib.parse import urlsplit
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector, SearchVectorField
 from django.db import models
-from django.db.models import CheckConstraint, Exists, F, Index, OuterRef, Q, UniqueConstraint
+from django.db.models import CheckConstraint, Exists, F, Index, OuterRef, Q, UniqueConstraint, Value
+from django.db.models.functions import Coalesce, Left, Now
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account
 from surfaces.audit.models import Owner
+from surfaces.model_fields import NullableCharField, NullableTextField
 from surfaces.text.fields import ReasonField
 from surfaces.text.reasons import FORMATS, render
 
 MAX_ATTEMPTS = 10  # to answer one comment
 NEWEST = ["-created_at", "-id"]
+EMPTY_OBJECT = Value({}, models.JSONField())
+EMPTY_LIST = Value([], models.JSONField())
 
 
 class MessageKind(models.TextChoices):
@@ -54,6 +60,11 @@ AWAITING = INCOMING_COMMENT & OPEN & UNJUDGED
 def excerpt(words: str) -> Q:
     """All of `words` stand in title, text or author."""
     return Q(search=SearchQuery(words, config="simple", search_type="websearch"))
+
+
+def beginning(column: str, length: int) -> Coalesce:
+    """The first characters of a text; none of a text that is NULL."""
+    return Coalesce(Left(column, length), Value(""))
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
@@ -122,26 +133,28 @@ class Message(models.Model):
     post = models.ForeignKey("self", models.CASCADE, related_name="thread", db_index=False)
     created_at = models.DateTimeField(help_text="The surface's time.")
     kind = models.CharField(max_length=8, choices=MessageKind)
-    author = models.CharField(max_length=200)
+    author = NullableCharField(max_length=200, blank=True, null=True)
     direction = models.CharField(max_length=8, choices=Direction)
-    title = models.TextField(blank=True)
-    content = models.TextField(blank=True)
-    url = models.TextField(blank=True)
-    submolt = models.CharField("community", max_length=200, blank=True)
-    raw_json = models.JSONField(default=dict, blank=True)
+    title = NullableTextField(blank=True, null=True)
+    content = NullableTextField(blank=True, null=True)
+    url = NullableTextField(blank=True, null=True)
+    submolt = NullableCharField("community", max_length=200, blank=True, null=True)
+    raw_json = models.JSONField(default=dict, db_default=EMPTY_OBJECT, blank=True)
     reply_status = models.CharField(max_length=8, choices=ReplyStatus, null=True, blank=True)
-    reply_attempts = models.PositiveSmallIntegerField(default=0)
+    reply_attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
     spam_status = models.CharField(max_length=8, choices=SpamStatus, null=True, blank=True)
 
-    author_id = models.CharField(max_length=200, blank=True)
+    author_id = models.CharField(max_length=200, blank=True, default="", db_default="")
     author_is_bot = models.BooleanField(null=True, blank=True)
-    seen_at = models.DateTimeField()
+    seen_at = models.DateTimeField(db_default=Now())
     edited_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
-    reply_why = ReasonField(help_text="Why it failed, or was passed.")
+    reply_why = ReasonField(db_default=EMPTY_OBJECT, help_text="Why it failed, or was passed.")
     spam_score = models.FloatField(null=True, blank=True)
-    spam_reasons = models.JSONField(default=list, blank=True)  # [[sign, reason], …]
-    fingerprint = models.CharField(max_length=32, blank=True)  # of the normalised text
+    # [[sign, reason], …]
+    spam_reasons = models.JSONField(default=list, db_default=EMPTY_LIST, blank=True)
+    # Of the normalised text.
+    fingerprint = models.CharField(max_length=32, blank=True, default="", db_default="")
 
     # Posts only: what the surface said of the thread when it was last read.
     score = models.IntegerField(null=True, blank=True)  # votes, as the service last said

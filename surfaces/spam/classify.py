@@ -67,7 +67,7 @@ class BatchFacts:
         seen = SpamToken.objects.filter(token__in=named, in_clean__gt=0, is_forgotten=False)
         return cls(
             counts=scoring.TokenCounts(*totals, by_token),
-            known_authors=frozenset(known),
+            known_authors=frozenset(filter(None, known)),
             recent=dict(recent.values_list("author").annotate(count=Count("pk")).order_by()),
             authors_by_print=_authors_by_print(texts, now),
             known_domains=frozenset(row.token.removeprefix("url:") for row in seen.only("token")),
@@ -95,6 +95,6 @@ def _authors_by_print(texts: Sequence[tuple[str, str]], now: datetime) -> dict[s
         found.setdefault(tokenizer.fingerprint(text), set()).add(author)
     found.pop("", None)  # too short to have one
     rows = Message.objects.filter(fingerprint__in=found, seen_at__gte=now - LATELY)
-    for mark, author in rows.values_list("fingerprint", "author").distinct():
-        found[mark].add(author)
+    for mark, by in rows.values_list("fingerprint", "author").distinct():
+        found[mark].add(by or "")
     return {mark: frozenset(authors) for mark, authors in found.items()}

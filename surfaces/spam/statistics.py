@@ -11,9 +11,9 @@ from typing import Any, cast
 
 from django.db import connection
 from django.db.models import Value
-from django.db.models.functions import Coalesce, Left
+from django.db.models.functions import Coalesce
 
-from surfaces.messages.models import Message
+from surfaces.messages.models import Message, beginning
 from surfaces.operators.scope import Scope
 from surfaces.spam import scoring
 from surfaces.spam.models import SpamDecision, SpamToken
@@ -59,7 +59,7 @@ def decided(reach: Scope, most: int = MOST_DECISIONS) -> DecisionCounts:
 def messages(ids: Iterable[int]) -> dict[int, Message]:
     rows = Message.objects.filter(pk__in=set(ids)).select_related("account")
     shown = rows.only("author", "kind", "spam_reasons", "account__name")
-    return {row.pk: row for row in shown.annotate(excerpt=Left("content", EXCERPT))}
+    return {row.pk: row for row in shown.annotate(excerpt=beginning("content", EXCERPT))}
 
 
 # Of the newest comments with any score, whoever may see them, so that the walk is bounded.

@@ -157,7 +157,7 @@ def build_page(
     people = _people(post, known)
     lines = [line for line in thread_tree.lines(cut.places) if line.place.pk in rows]
     asked = {line.place.parent for line in lines}
-    said = [(row[0], row[2]) for row in known if row[0] in asked]
+    said = [(row[0], row[2] or "") for row in known if row[0] in asked]
     authors = {pk: AnsweredMessage(pk, author, pk in rows) for pk, author in said}
     given = (drafts, makers, told.notes)
     return ThreadView(
@@ -225,7 +225,7 @@ def _people(post: Message, known: Iterable[Sequence[Any]]) -> list[Participant]:
     said: Counter[str] = Counter({post.author: 1})
     seen = {post.author: (post.is_ours, post.author_is_bot)}
     for _, _, author, is_bot, direction, _ in known:
-        name = str(author)
+        name = author or ""  # NULL, as the database has it
         said[name] += 1
         seen[name] = (direction == Direction.OUTGOING, bool(is_bot) if is_bot is not None else None)
     return [Participant(name, count, *seen[name]) for name, count in said.most_common()]

@@ -22,6 +22,18 @@ def drop_unreadable_cookies(respond: Respond) -> Respond:
     return middleware
 
 
+def refuse_charset(respond: Respond) -> Respond:
+    """Answer 400 to a charset that is not UTF-8."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        named = (request.content_params or {}).get("charset", "utf-8")
+        if named.strip("\"' ").lower() not in {"utf-8", "utf8"}:
+            raise BadRequest(_("The charset of the request is not UTF-8. Send it as UTF-8."))
+        return respond(request)
+
+    return middleware
+
+
 def explain_wrong_method(respond: Respond) -> Respond:
     """Say what an address accepts, where Django answers 405 without a word."""
 

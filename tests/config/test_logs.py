@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -24,6 +25,21 @@ SECRETS = [
     "moltbook_abcdef0123456789",
     "moltbook_sk_abcdef0123456789",
     "sk-abcdef0123456789",
+    "GET /api/me?key=clq_abcdef0123456789_abcdef0123456789 HTTP/1.1",
+    "GET /messages/?q=x&key=hub_abcdef0123456789 HTTP/1.1",
+    "/inbox?to=whsec_abcdef0123456789/abcdef0123456789+abcdef0123456789==",
+    "clq_abcdef0123456789",
+    "hub_abcdef0123456789",
+    "HUB_abcdef0123456789",
+    "clq%5Fabcdef0123456789",
+    "x?a=moltbook%5Fsk%5Fabcdef0123456789",
+    "/?key=abcdef0123456789",
+    "/?authorization=Bearer+abcdef0123456789",
+    "/?authorization=Bearer%20abcdef0123456789",
+    "/?next=%2F%3Ftoken%3Dabcdef0123456789",
+    "a key (clq_abcdef0123456789) in brackets",
+    "ghp_abcdef0123456789abcdef0123456789",
+    "xoxb-abcdef0123456789",
 ]
 
 
@@ -90,8 +106,39 @@ def test_what_is_called_a_secret_is_never_written(name: str):
 
 
 def test_ordinary_words_are_left_alone():
-    text = "the token ring; a password is needed; https://moltbook.example/a:b@c"
+    text = (
+        "the token ring; a password is needed; https://moltbook.example/a:b@c;"
+        " hub_services.join(x); hub_queries; the key is missing; github_pages;"
+        " basic questions; q=a&before=3"
+    )
     assert mask(text) == text
+
+
+def test_the_access_log_of_a_web_server_is_masked_by_any_handler(monkeypatch: Any):
+    out = StringIO()
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    log = logging.getLogger("uvicorn.access")
+    monkeypatch.setattr(log, "level", logging.INFO)
+    log.addHandler(handler)
+    try:
+        line = '%s - "%s %s HTTP/%s" %d'
+        log.info(line, "127.0.0.1:9", "GET", "/api/me?key=clq_abcdef0123456789", "1.1", 200)
+        log.info("%(r)s %(s)s", {"r": "GET /?k=whsec_abcdef0123456789", "s": 200})
+    finally:
+        log.removeHandler(handler)
+    first, second = out.getvalue().splitlines()
+    assert first == '127.0.0.1:9 - "GET /api/me?key=*** HTTP/1.1" 200'
+    assert second == "GET /?k=whsec_*** 200"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/nowhere", "/messages/", "/api/me"])
+def test_a_key_in_the_address_of_a_request_is_not_in_the_log(client: Any, caplog: Any, path: str):
+    caplog.handler.setFormatter(JsonFormatter())
+    with caplog.at_level(logging.DEBUG):
+        client.get(f"{path}?key=clq_abcdef0123456789_abcdef0123456789&q=%FF")
+    assert "abcdef0123456789" not in caplog.text
 
 
 def test_a_request_has_an_id_and_the_answer_names_it(client: Any, db: None):

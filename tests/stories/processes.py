@@ -27,6 +27,8 @@ def database_url() -> str:
     params = connection.get_connection_params()
     host, port = params.get("host", ""), params.get("port") or 5432
     user = quote(str(params.get("user") or given["USER"]))
+    if password := given["PASSWORD"]:
+        user += f":{quote(password, safe='')}"
     return f"postgresql://{user}@/{params['dbname']}?host={quote(str(host), safe='')}&port={port}"
 
 

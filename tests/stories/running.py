@@ -34,7 +34,8 @@ FROM messages WHERE kind = 'comment' AND direction = 'incoming' LIMIT 1
 
 def environment(data: Path) -> dict[str, str]:
     """Ours, but with a database of its own."""
-    given = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    elsewhere = ("DATABASE_URL", "DATABASE_OWNER_URL")
+    given = {name: value for name, value in os.environ.items() if name not in elsewhere}
     return {**given, "COLLOQUY_DATA": str(data), "COLLOQUY_PG_FSYNC": "off", "LOG_LEVEL": "ERROR"}
 
 

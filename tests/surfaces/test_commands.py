@@ -15,6 +15,8 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from config import keys as config_keys
+from config.postgres.base import as_owner
+from surfaces import health_checks
 from surfaces.models import Account, AuditEvent, Draft, Message, Pause, Surface
 from tests.factories import make_account, make_agent, make_approved, make_message, make_surface
 from tests.fakes.moltbook import FakeMoltbook
@@ -55,15 +57,23 @@ def refused(*words: str) -> str:
         (["pause"], "--all"),
         (["pause", "--all", "--agent", "iris"], "not allowed"),
         (["resume"], "--all"),
+        (["resume", "--surface", "a", "--account", "b"], "not allowed"),
+        (["agents", "export"], "DIR"),
+        (["agents"], "import|export"),
         (["backfill"], "account"),
         (["watch", "--twice"], "--twice"),
     ],
 )
-def test_a_command_used_wrongly_ends_with_status_2(words: list[str], says: str, capsys: Any):
+def test_a_command_used_wrongly_ends_in_one_sentence_with_status_2(
+    words: list[str], says: str, capsys: Any
+):
     with pytest.raises(SystemExit) as ended:
         ManagementUtility(["manage.py", *words]).execute()
     assert ended.value.code == 2
-    assert says in capsys.readouterr().err.splitlines()[-1]
+    [sentence] = capsys.readouterr().err.splitlines()
+    assert says in sentence
+    assert sentence.startswith(f"manage.py {words[0]}")
+    assert sentence.endswith("--help.")
 
 
 @pytest.fixture
@@ -200,6 +210,20 @@ def test_doctor_speaks_json_and_says_what_to_do():
     assert all({"about", "says", "advice", "well"} == set(finding) for finding in findings)
     assert all(finding["advice"] for finding in findings if not finding["well"])
     assert any("key" in finding["says"] for finding in findings)
+
+
+def test_doctor_says_nothing_of_a_role_that_owns_nothing():
+    assert health_checks._database_role().is_well
+
+
+@pytest.mark.django_db(transaction=True)
+def test_doctor_says_when_the_database_role_is_too_strong():
+    with as_owner():
+        found = health_checks._database_role()
+    assert not found.is_well
+    for words in ("is a superuser", "owns tables", "may change the audit log"):
+        assert words in found.says
+    assert "docs/operate.md" in found.advice
 
 
 # ── keys and schedules ────────────────────────────────────────────────────

@@ -44,7 +44,7 @@ class OfAgentForm(SettingsForm):
             return forms.ChoiceField(choices=zones)
         if setting.name == "persona":
             text = forms.Textarea(attrs={"rows": 12, "dir": "auto"})
-            return forms.CharField(required=False, max_length=MAX_PERSONA, widget=text)
+            return forms.CharField(required=False, max_length=MAX_PERSONA, widget=text, strip=False)
         return super().form_field(setting)
 
     def clean(self) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def clean(name: str, value: Any) -> Any:
     if name == KERNELS:
         return _kernels(value)
     if isinstance(value, str):
-        value = value.replace("\0", "").replace("\r\n", "\n").strip()
+        value = value.replace("\0", "").replace("\r\n", "\n")
+        value = value if name == "persona" else value.strip()  # a prompt stays as it was written
     if isinstance(value, list):
         value = [line.replace("\0", "") if isinstance(line, str) else line for line in value]
     kept = column(name).clean(value, None)

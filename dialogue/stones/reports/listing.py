@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Coalesce, Left, NullIf
+from django.db.models.functions import Coalesce, NullIf
 from django.utils.translation import gettext as _
 
 from dialogue.models import Kernel, Presence, Stone
 from dialogue.stones.engagement import strangers_comments
 from surfaces.audit.models import name_of
+from surfaces.messages.models import beginning
 from surfaces.models import AuditEvent
 from surfaces.operators.scope import UNRESTRICTED, Scope
 from surfaces.web.pagination import KeysetPage, paginate
@@ -22,7 +23,7 @@ HEAVY = ["presence__agent__persona", "presence__account__sealed_credential",
          "presence__account__cursor"]  # fmt: skip
 GREW_FROM = Coalesce(
     NullIf("thread__title", Value("")),
-    Left("thread__content", 200),
+    beginning("thread__content", 200),
     "kernel__words",
     output_field=TextField(),
 )

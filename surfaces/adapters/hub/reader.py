@@ -58,10 +58,12 @@ class Hub(HubAdapter, Reader):
         )
 
     def thread(self, post_id: str, *, count: int | None = None) -> types.ThreadItems:
+        gone = types.ThreadItems(root=None, is_gone=True)
         try:
-            return self._thread(post_id)
+            found = self._thread(post_id)
         except NotThere:
-            return types.ThreadItems(root=None, is_gone=True)
+            return gone
+        return gone if found.root and found.root.is_deleted else found
 
     def history(self, cursor: str | None) -> types.ItemPage:
         params = {"before": cursor} if cursor else {}

@@ -68,9 +68,9 @@ class Holder:
         with self.process:
             self.process.kill()
 
-    def query(self, sql: str) -> str:
+    def query(self, sql: str, *, user: str = "colloquy") -> str:
         with psycopg.connect(
-            host=self.host, user="colloquy", dbname="colloquy", autocommit=True
+            host=self.host, user=user, dbname="colloquy", autocommit=True
         ) as connection:
             cursor = connection.execute(sql)  # type: ignore[call-overload]
             return str(cursor.fetchone()[0]) if cursor.description else ""

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from config.postgres import cluster, embedded
@@ -99,6 +100,42 @@ def test_a_killed_server_comes_back_for_the_next_connection_with_its_data(data: 
     newcomer = Holder(data)
     assert newcomer.query("SELECT answer FROM kept") == "42"
     holder.leave(), newcomer.leave()
+
+
+def test_the_program_has_a_role_that_is_no_superuser(data: Path):
+    holder = Holder(data)
+    asks = "SELECT current_user || ' ' || current_setting('is_superuser')"
+    assert holder.query(asks, user="colloquy_app") == "colloquy_app off"
+    holder.query("CREATE TABLE made_later AS SELECT 42 AS answer")
+    assert holder.query("SELECT answer FROM made_later", user="colloquy_app") == "42"
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        holder.query("DROP TABLE made_later", user="colloquy_app")
+    holder.leave()
+
+
+def test_a_data_folder_of_the_version_with_one_role_gets_the_second(data: Path):
+    holder = Holder(data)
+    holder.query("DROP OWNED BY colloquy_app; DROP ROLE colloquy_app")
+    holder.query("CREATE TABLE kept AS SELECT 42 AS answer")
+    holder.query("CREATE TABLE surfaces_auditevent AS SELECT 'a' AS actor")
+    holder.leave()
+    assert eventually(lambda: not servers(data / "pg") and not keepers(data / "pg"))
+
+    newcomer = Holder(data)
+    assert newcomer.query("UPDATE kept SET answer = 43 RETURNING answer", user="colloquy_app")
+    assert newcomer.query("SELECT actor FROM surfaces_auditevent", user="colloquy_app") == "a"
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        newcomer.query("DELETE FROM surfaces_auditevent", user="colloquy_app")
+    newcomer.leave()
+
+
+def test_a_server_whose_keeper_died_before_it_made_the_roles_gets_them(data: Path):
+    first = Holder(data)
+    kill(keepers(data / "pg"))
+    first.query("DROP OWNED BY colloquy_app; DROP ROLE colloquy_app")
+    second = Holder(data)
+    assert second.query("SELECT 1", user="colloquy_app") == "1"
+    first.leave(), second.leave()
 
 
 def test_a_server_comes_back_after_everything_was_killed(data: Path):

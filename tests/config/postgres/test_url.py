@@ -71,6 +71,45 @@ def test_a_wrong_url_is_refused_in_one_sentence_without_its_password(url: str, c
     assert "sec" not in sentence
 
 
+def test_the_embedded_server_has_an_owner_and_a_role_for_the_program():
+    ours = database(None, DATA)
+    assert (ours["USER"], ours["OWNER"]) == ("colloquy_app", {"USER": "colloquy"})
+
+
+def test_an_owner_is_named_by_a_url_of_its_own():
+    theirs = database(
+        "postgresql://app:one@pooler:6432/desk",
+        DATA,
+        owner_url="postgresql://ann:two@db:5433/desk?sslmode=require",
+    )
+    assert (theirs["USER"], theirs["PASSWORD"], theirs["HOST"]) == ("app", "one", "pooler")
+    owner = theirs["OWNER"]
+    assert (owner["USER"], owner["PASSWORD"], owner["HOST"]) == ("ann", "two", "db")
+    assert owner["OPTIONS"]["sslmode"] == "require"
+    assert "sslmode" not in theirs["OPTIONS"]
+
+
+def test_one_role_may_do_everything_on_a_server_of_yours():
+    assert database("postgresql://ann@db/desk", DATA)["OWNER"] == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "owner_url", "complaint"),
+    [
+        ("", "postgresql://ann:secret@db/desk", "DATABASE_URL is not: set both or none"),
+        ("postgresql://app@db/desk", "mysql://ann:secret@db/desk", "OWNER_URL must begin with"),
+        ("postgresql://app@db/desk", "postgresql://ann:secret@db/other", "name the same database"),
+        ("postgresql://db/desk", "postgresql://ann:secret@db/desk", "must name the program's role"),
+    ],
+)
+def test_two_urls_that_do_not_fit_are_refused_in_one_sentence(
+    url: str, owner_url: str, complaint: str
+):
+    with pytest.raises(ValueError, match=complaint) as refusal:
+        database(url, DATA, owner_url=owner_url)
+    assert "secret" not in str(refusal.value)
+
+
 def django(data: Path, *code: str) -> subprocess.CompletedProcess[str]:
     """Run Django on an embedded server in `data`, apart from the project's own settings."""
     lines = [

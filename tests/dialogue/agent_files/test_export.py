@@ -34,6 +34,16 @@ def test_an_untouched_agent_comes_back_the_same(tmp_path: Path):
     assert kept() == {**before, "is_autonomous": False}
 
 
+@pytest.mark.parametrize(
+    "persona", ["You are Iris.  \n\n", "\n  You are Iris.\n", "You are Iris. \t\n", "  \n\n"]
+)
+def test_blanks_at_the_ends_of_a_persona_come_back(tmp_path: Path, persona: str):
+    run("import", put(tmp_path / "iris", persona=persona))
+    run("export", tmp_path / "out")
+    assert (tmp_path / "out/iris/system-prompt.md").read_bytes() == persona.encode()
+    assert run("import", tmp_path / "out")[1]["changed"] == {}
+
+
 def test_one_agent_is_exported_alone(tmp_path: Path):
     for slug in ("iris", "gabriel"):
         make_agent(slug=slug)

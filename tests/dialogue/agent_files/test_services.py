@@ -6,11 +6,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
 from dialogue.agent_files.schema import COLUMNS
 from dialogue.models import Agent, AgentSettings, ModelEndpoint
 from surfaces.models import AuditEvent
+from tests import truncate
 from tests.dialogue.agent_files.factories import FULL, PERSONA, dump, kept, put, refused, run
 from tests.factories import make_agent, make_presence
 
@@ -170,13 +171,13 @@ CREATE TRIGGER no_vera BEFORE INSERT ON dialogue_agent FOR EACH ROW EXECUTE FUNC
 def test_an_import_that_breaks_half_way_leaves_nothing(tmp_path: Path):
     for slug in ("iris", "vera"):
         put(tmp_path / slug, f"name: {slug}\n")
-    with connection.cursor() as cursor:
+    with truncate.owner().cursor() as cursor:
         cursor.execute(NO_VERA)
     try:
         with pytest.raises(DatabaseError, match="not vera"):
             run("import", tmp_path)
     finally:
-        with connection.cursor() as cursor:
+        with truncate.owner().cursor() as cursor:
             cursor.execute("DROP TRIGGER no_vera ON dialogue_agent; DROP FUNCTION no_vera()")
     assert not Agent.objects.exists()
     assert not AuditEvent.objects.exists()

@@ -128,6 +128,12 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     [
         ("/posts", {"limit": "many"}),
         ("/posts", {"limit": "-1"}),
+        ("/posts", {"limit": "0"}),
+        ("/search", {"q": "tides", "limit": "0"}),
+        ("/feed", {"limit": "0"}),
+        ("/feed/discover", {"limit": "0"}),
+        ("/activity", {"limit": "0"}),
+        ("/notifications", {"limit": "0"}),
         ("/posts", {"before": "p999"}),
         ("/activity", {"after": "²"}),
         ("/search", {"q": "a\x00b"}),
@@ -147,7 +153,7 @@ def test_strangers_cannot_change_or_delete_what_is_not_theirs(iris: Runner, odil
         assert (status, said["error"]) == (403, "Only iris may change or delete this.")
 
 
-def test_a_deleted_post_is_gone_and_a_deleted_comment_leaves_a_mark(iris: Runner):
+def test_a_deleted_item_keeps_its_place_without_its_text(iris: Runner):
     post = iris.post("/posts", content="First.")
     comment = iris.post(f"/posts/{post['id']}/comments", content="Second.")
     for _ in range(2):
@@ -156,8 +162,13 @@ def test_a_deleted_post_is_gone_and_a_deleted_comment_leaves_a_mark(iris: Runner
     assert (marked["content"], marked["is_deleted"]) == ("", True)
     for _ in range(2):
         assert iris.ask("DELETE", f"/posts/{post['id']}")[0] == 200
-    assert iris.ask("GET", f"/posts/{post['id']}")[0] == 404
+    place = iris.get(f"/posts/{post['id']}", include_comments="true")
+    assert (place["id"], place["title"], place["content"]) == (post["id"], "", "")
+    assert place["is_deleted"]
+    assert [comment["number"] for comment in place["comments"]] == [1]
     assert iris.get("/posts")["posts"] == []
+    for method, path in (("PATCH", ""), ("POST", "/comments")):
+        assert iris.ask(method, f"/posts/{post['id']}{path}", {"content": "More."})[0] == 404
 
 
 def test_an_edit_shows_when_it_was_made(iris: Runner):

@@ -34,6 +34,37 @@ def test_a_page_to_go_back_to_that_is_none_of_ours_is_left_out(desk: Client, pag
     assert (answer.status_code, answer["Location"]) == (302, "/")
 
 
+CHARSETS = ["utf-7", "UTF-16", "idna", "rot13", "base64", "unicode_escape", "punycode", "latin-1",
+            "x-none", ""]  # fmt: skip
+FORM = {
+    "multipart/form-data; boundary=b": b'--b\r\nContent-Disposition: form-data; name="what"\r\n\r\n'
+    b"all+AGE-\xff\r\n--b--\r\n",
+    "application/x-www-form-urlencoded": b"what=all%FF+AGE-",
+}
+
+
+@pytest.mark.parametrize("charset", CHARSETS)
+@pytest.mark.parametrize("form", FORM)
+def test_a_form_in_another_charset_is_refused_with_a_sentence(
+    desk: Client, form: str, charset: str
+):
+    kind = f"{form}; charset={charset}"
+    for place in (reverse("surfaces:pause"), reverse("surfaces:sign_in"), "/api/me"):
+        answer = desk.generic("POST", place, FORM[form], content_type=kind)
+        assert answer.status_code == 400, place
+        assert "not UTF-8" in answer.content.decode()
+    answer = desk.get("/messages/?q=%E6%BD%AE", headers={"Content-Type": kind})
+    assert answer.status_code == 400
+    assert not Pause.objects.exists()
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "UTF-8", '"utf-8"', "utf8"])
+def test_a_form_in_utf_8_may_say_so(desk: Client, charset: str):
+    kind = f"application/x-www-form-urlencoded; charset={charset}"
+    answer = desk.generic("POST", reverse("surfaces:pause"), b"what=all", content_type=kind)
+    assert answer.status_code == 302
+
+
 @pytest.mark.parametrize("page", ["-1", "nowhere", "http://evil.test/", "//evil.test"])
 def test_the_door_leads_home_where_it_is_asked_for_no_page_of_ours(desk: Client, page: str):
     answer = desk.get(reverse("surfaces:sign_in"), {"next": page})
