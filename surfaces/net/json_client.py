@@ -22,6 +22,7 @@ from surfaces.net.transport import DeadlineTransport
 from surfaces.text.reasons import reason, reason_of
 
 LARGEST_ANSWER = 8 * 1024 * 1024  # bytes
+MOST_PIECES = 50_000  # that an answer may be sent in: each takes time of the whole process
 MOST_VALUES = 100_000  # in one answer: a small value takes up to 50 times its bytes in memory
 LARGEST_TEXT = 16 * 1024 * 1024  # bytes in memory of an answer as text
 LONGEST_CALL = 40.0  # seconds in all, whatever trickles in
@@ -132,8 +133,10 @@ def is_packed(response: httpx.Response) -> bool:
 
 def _body(response: httpx.Response, lost: type[SurfaceError]) -> bytearray:
     body = bytearray()
-    for chunk in response.iter_bytes(65536):
-        body += chunk
+    for pieces, piece in enumerate(response.iter_bytes()):
+        body += piece
+        if pieces > MOST_PIECES:
+            raise lost("service.too_many_pieces")
         if len(body) > LARGEST_ANSWER:
             raise lost("service.answer_too_large")
     return body

@@ -80,6 +80,7 @@ TEXTS = {
     "service.too_costly": _(
         "the answer would take too much memory: more than 100,000 values or 16 MB of text"
     ),
+    "service.too_many_pieces": _("the answer came in more than 50,000 pieces"),
     "watch.database_failed": _("Database error: %(name)s."),
     "watch.program_failed": _("Internal error: %(name)s. See the log for details."),
     "watch.taken_over": _("Another watcher took over."),

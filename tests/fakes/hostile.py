@@ -25,6 +25,7 @@ class Hostile(Loopback):
     def __init__(self, attack: str, *, bomb: int = 64) -> None:
         super().__init__(_Handler)
         self.attack, self.bomb, self.requests = attack, bomb, 0
+        next(ATTACKS[attack](self))  # what takes long to make is made before anybody waits for it
 
 
 class _Handler(Handler):
@@ -74,16 +75,19 @@ def packed_zeros(megabytes: int, layers: int = 1, form: int = GZIP) -> bytes:
     return packed
 
 
+@cache
 def _filled(unit: str, most: int = 8 * MEGABYTE) -> bytes:
     """A JSON list of as many `unit` as fit."""
     body = "[" + ",".join([unit] * ((most - 2) // (len(unit) + 1))) + "]"
     return body.encode()
 
 
+@cache
 def _keys(most: int = 8 * MEGABYTE) -> bytes:
     return json.dumps({f"{n:x}": 0 for n in range(most // 12)}, separators=(",", ":")).encode()
 
 
+@cache
 def _wide(most: int = 8 * MEGABYTE) -> bytes:
     """One text that takes four times its bytes in memory."""
     return b'["' + b"a" * (most - 8) + "🦞".encode() + b'"]'

@@ -7,12 +7,16 @@ import threading
 import time
 import tracemalloc
 
+import httpx
 import pytest
 
 from surfaces.errors import SurfaceError, TryLater, Unconfirmed
-from surfaces.net import json_client
+from surfaces.net import json_client, webhooks
 from surfaces.net.json_client import JsonClient
-from tests.fakes.hostile import COSTLY, ENDLESS, PACKED, SLOW, Hostile
+from surfaces.net.safe_urls import PinnedTransport, check_url
+from tests.factories import NOON
+from tests.fakes.hostile import ATTACKS, COSTLY, ENDLESS, PACKED, SLOW, Hostile
+from tests.surfaces.net.resolvers import unasked
 
 MEGABYTE = 1024 * 1024
 
@@ -41,6 +45,18 @@ def test_a_packed_answer_to_a_write_is_a_doubt():
         assert isinstance(ask(fake, "POST"), Unconfirmed)
 
 
+def test_an_error_counts_even_when_its_body_is_packed():
+    """A proxy before the service may pack its own pages, whatever it was asked for."""
+
+    def busy(request: httpx.Request) -> httpx.Response:
+        headers = {"Content-Encoding": "gzip", "Retry-After": "7"}
+        return httpx.Response(429, headers=headers, stream=httpx.ByteStream(b"not read"))
+
+    client = JsonClient("http://a.example", headers={}, transport=httpx.MockTransport(busy))
+    answer = client.call("GET", "/posts")
+    assert (answer.status, answer.headers["retry-after"], answer.is_json) == (429, "7", False)
+
+
 def test_we_ask_for_answers_that_are_not_packed():
     with Hostile("lists") as fake:
         client = JsonClient(fake.root, headers={})
@@ -56,6 +72,11 @@ def test_an_endless_answer_is_left_after_a_bounded_number_of_bytes(attack: str):
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert most < 24 * MEGABYTE
+
+
+def test_an_answer_in_very_many_pieces_is_left_long_before_its_end():
+    with Hostile("endless chunks") as fake:
+        assert ask(fake).reason.code == "service.too_many_pieces"
 
 
 @pytest.mark.parametrize("attack", COSTLY)
@@ -170,3 +191,19 @@ def test_a_reader_that_takes_a_byte_at_a_time_does_not_hold_the_call(
         client.close()
         thread.join()
     assert took < 5
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_hostile_webhook_receiver_costs_little(attack: str):
+    """Its status is all that is wanted; a packed or endless body behind it is not read."""
+    with Hostile(attack) as fake:
+        pinned = check_url(fake.root, resolve=unasked, allow_private=True)
+        call = webhooks.WebhookCall(url=pinned.url, headers={}, content=b"{}")
+        tracemalloc.start()
+        result = webhooks.post(call, transport=PinnedTransport(pinned, seconds=1), now=NOON)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    heads = ("endless head", "endless hints", "slow head", "slow hints", "silence")
+    has_head = not attack.startswith(heads)
+    assert result.is_taken is has_head
+    assert most < 40 * MEGABYTE  # most of it is what the fake sends, in this process
