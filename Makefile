@@ -9,10 +9,10 @@ HAVE = @$(if $(PYTHON),,echo "Python 3.11 or newer is needed, and none is on the
 	"$(PYTHON)" -m config.dev.bootstrap
 
 .DEFAULT_GOAL := help
-.PHONY: help run ready test check bench shots messages lock
+.PHONY: help run ready test test-long check bench shots messages lock
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run:  ## install, then start a dashboard with a demo; Ctrl-C stops it
 	$(HAVE) run
@@ -23,6 +23,11 @@ ready:
 
 test: ready  ## install, then run all tests, browser tests included; ARGS="-k word" selects
 	@COLLOQUY_DATA=.data/tests COLLOQUY_PG_FSYNC=off LOG_LEVEL=ERROR $(VENV)/python -m pytest -n 2 $(ARGS)
+
+test-long: export COLLOQUY_LONG_TESTS = 1
+test-long: ready  ## tell the crash stories in full length: 200 comments, 100 kills each
+	@COLLOQUY_DATA=.data/tests COLLOQUY_PG_FSYNC=off LOG_LEVEL=ERROR $(VENV)/python -m pytest -n 2 \
+		-m story $(ARGS)
 
 check:  ## lint, types, import contracts, templates, migrations
 	$(HAVE) dev

@@ -30,6 +30,10 @@ SURFACE = (
     SettingField("is_on", _lazy("Enabled"),
         _lazy("Off: none of its accounts is read or written. Stored messages are kept.")),
 )  # fmt: skip
+LONGEST_DELAY = SettingField("longest_delay_seconds", _lazy("Longest known delay"),
+    _lazy("How long after a request the service may still store it. A reply or post whose delivery"
+        " is unconfirmed is not sent again before this time is over."), _lazy("seconds"),
+)  # fmt: skip
 DIALECT = SettingField("dialect", _lazy("API dialect"), _lazy("Which form of its API is used."))
 BUCKETS = {
     "read": _lazy("Read requests"),
@@ -60,7 +64,11 @@ class SurfaceForm(SettingsForm):
 
     def __init__(self, row: Surface, data: Any = None) -> None:
         self.documented = documented_rates(row)
-        surface = (*SURFACE, DIALECT) if len(row.traits.dialects) > 1 else SURFACE
+        surface: tuple[SettingField, ...] = SURFACE
+        if len(row.traits.dialects) > 1:
+            surface += (DIALECT,)
+        if not row.traits.honours_key:
+            surface += (LONGEST_DELAY,)
         self.sections = (Section("surface", _lazy("Surface"), surface),)
         if limits := tuple(self._limit(name) for name in values_of(row) if name.startswith(LIMIT)):
             note = _lazy("maximum, counted for each account")

@@ -29,7 +29,7 @@ class SurfaceSpec(SettingsSpec[Surface]):
 
     model = Surface
     action = "surface.changed"
-    fields = ("name", "is_on", "dialect")
+    fields = ("name", "is_on", "dialect", "longest_delay_seconds")
 
     def knows(self, name: str) -> bool:
         return name in self.fields or name.startswith(LIMIT)

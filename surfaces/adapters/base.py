@@ -45,6 +45,7 @@ class Traits:
     limits: tuple[RateLimit, ...] = ()
     max_depth: int | None = None  # deepest level a reply may have; roots are 0
     can_delete: frozenset[types.ItemKind] = frozenset()
+    honours_key: bool = False  # the same idempotency key again writes once
     needs_token: bool = True
 
     def length(self, text: str) -> int:

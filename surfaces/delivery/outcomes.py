@@ -73,11 +73,24 @@ def put_off(
     return until
 
 
-def record_unknown(draft: Draft, why: Why, *, look_at: datetime, sender_died: bool = False) -> None:
-    """It may have been sent: search for it before a retry."""
+def record_unknown(
+    draft: Draft, why: Why, *, now: datetime, look_at: datetime, sender_died: bool = False
+) -> None:
+    """It may have been sent: search for it before a retry.
+
+    A request that was begun was made by now, or within the lease by a sender that lost its lock.
+    """
+    facts: dict[str, Any] = {}
+    if draft.asked_at and not draft.challenge:
+        made_by = max(now, draft.lease_until or now) if sender_died else now
+        facts = {
+            "unconfirmed_since": draft.unconfirmed_since or draft.asked_at,
+            "unconfirmed_until": made_by,
+            "settled_absent": False,
+        }
     with transaction.atomic():
         draft.advance(
             DraftState.UNKNOWN, why=why, look_at=look_at, looks=0, absences=0,
-            sender_died=sender_died, lease_until=None,
+            sender_died=sender_died, lease_until=None, **facts,
         )  # fmt: skip
         AuditEvent.objects.record("draft.unknown", actor="sender", subject=draft, why=why)

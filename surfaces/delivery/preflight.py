@@ -21,7 +21,7 @@ from surfaces.messages import reply_state
 from surfaces.messages.models import MAX_ATTEMPTS, SpamStatus
 from surfaces.pauses import services as pause_services
 from surfaces.pauses.models import Pause
-from surfaces.text.reasons import StoredReason, reason, several
+from surfaces.text.reasons import StoredReason, as_reason, reason, several
 
 
 def lease() -> timedelta:
@@ -59,28 +59,58 @@ def _stop(draft: Draft, now: datetime) -> bool:
     return False
 
 
+def may_publish(draft: Draft, *, now: datetime) -> bool:
+    """Whether a text that is on the surface, hidden until a challenge is answered, may be shown.
+
+    All that stops a sending stops this, too, except a rate limit: answers have one of their own.
+    """
+    facts: dict[str, Any] = {"id": draft.pk, "number": draft.claim_number, "now": now}
+    answers = draft.target.content if draft.target else ""
+    with connection.cursor() as cursor:
+        cursor.execute(_sql(CHECK), {**facts, "state": draft.state, "answers": answers})
+        return cursor.fetchone() is not None and draft.digest() == draft.approved_digest
+
+
+def obstacle(draft: Draft) -> StoredReason:
+    """Why `may_publish` says no."""
+    if why := _never(draft):
+        return as_reason(why)
+    if draft.digest() != draft.approved_digest:
+        return as_reason("sending.approval_stale")
+    return _held_by(Account.objects.select_related("surface").get(pk=draft.account_id), draft)
+
+
 # `able_to_write`, the pauses and `_never` in one statement, built and planned once, because it
 # runs for every delivery. A test compares them.
 MARK = """
 UPDATE surfaces_draft d SET asked_at = %(now)s, lease_until = %(lease)s, sendings = sendings + 1
 FROM surfaces_account a JOIN surfaces_surface s ON s.id = a.surface_id
 WHERE d.id = %(id)s AND d.state = 'sending' AND d.claim_number = %(number)s
-  AND d.lease_until > %(now)s AND a.id = d.account_id AND a.is_on AND s.is_on
+  AND d.lease_until > %(now)s AND a.id = d.account_id
+  AND (a.quiet_until IS NULL OR a.quiet_until <= %(now)s) AND ALLOWED
+"""
+CHECK = """
+SELECT true FROM surfaces_draft d JOIN surfaces_account a ON a.id = d.account_id
+JOIN surfaces_surface s ON s.id = a.surface_id
+WHERE d.id = %(id)s AND d.state = %(state)s AND d.claim_number = %(number)s AND ALLOWED
+"""
+ALLOWED = """
+  a.is_on AND s.is_on
   AND a.mode IN ('auto', 'review') AND a.state <> 'auth_failed'
   AND NOT (a.state = 'suspended' AND (a.state_until IS NULL OR a.state_until > %(now)s))
-  AND (a.quiet_until IS NULL OR a.quiet_until <= %(now)s)
   AND NOT EXISTS (PAUSES)
   AND (d.target_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = d.target_id
     AND m.deleted_at IS NULL AND m.content = %(answers)s
     AND m.spam_status IS DISTINCT FROM 'spam' AND (d.what <> 'reply' OR NOT EXISTS (
-      SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing'))))
+      SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing'
+        AND o.remote_id <> d.remote_id))))
 """
 
 
 @cache
-def _mark() -> str:
+def _sql(statement: str) -> str:
     pauses = Pause.objects.sql_over(surface="s.slug", account="a.name", agent="d.agent")
-    return MARK.replace("PAUSES", pauses)
+    return statement.replace("ALLOWED", ALLOWED).replace("PAUSES", pauses)
 
 
 def _marked(draft: Draft, now: datetime) -> bool:
@@ -90,7 +120,7 @@ def _marked(draft: Draft, now: datetime) -> bool:
     until, answers = now + lease(), draft.target.content if draft.target else ""
     facts: dict[str, Any] = {"id": draft.pk, "number": draft.claim_number, "now": now}
     with prepared_cursor() as cursor:
-        cursor.execute(_mark(), {**facts, "lease": until, "answers": answers})
+        cursor.execute(_sql(MARK), {**facts, "lease": until, "answers": answers})
         if not cursor.rowcount:
             return False
     draft.asked_at, draft.lease_until, draft.sendings = now, until, draft.sendings + 1
@@ -113,7 +143,7 @@ def _never(draft: Draft) -> StoredReason | str:
         return ""
     target = draft.target
     with connection.cursor() as cursor:
-        cursor.execute(TARGET_NOW, [draft.target_id])
+        cursor.execute(TARGET_NOW, [draft.remote_id, draft.target_id])
         target.content, target.deleted_at, target.spam_status, is_answered = cursor.fetchone()
     if target.deleted_at:
         return "sending.target_deleted"
@@ -126,7 +156,8 @@ def _never(draft: Draft) -> StoredReason | str:
 
 TARGET_NOW = """
 SELECT COALESCE(content, ''), deleted_at, spam_status, EXISTS (
-    SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing')
+    SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing'
+    AND o.remote_id <> %s)
 FROM messages m WHERE id = %s
 """
 
@@ -139,14 +170,18 @@ def _hold_back(draft: Draft) -> None:
         reply_state.reopen(draft.comment())
         AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
         return
-    if pauses := pause_services.reasons(account, draft.agent):
-        obstacle = reason("sending.paused", pauses=pauses[0].subject_name)
-    elif not account.is_on or not account.surface.is_on or account.mode == ReplyMode.OFF:
-        obstacle = reason("sending.account_off")
-    elif account.state != AccountState.OK:
-        state = reason(f"account_state.{account.state}")
-        obstacle = reason("sending.account_state", get_state_display=state)
-    else:
-        obstacle = reason("sending.turn_passed")
-    why = reason("sending.held", obstacle=obstacle)
+    why = reason("sending.held", obstacle=_held_by(account, draft))
     draft.advance(DraftState.APPROVED, why=why, lease_until=None)
+
+
+def _held_by(account: Account, draft: Draft) -> StoredReason:
+    if pauses := pause_services.reasons(account, draft.agent):
+        return reason("sending.paused", pauses=pauses[0].subject_name)
+    if account.mode == ReplyMode.SHADOW:
+        return reason("sending.in_shadow")
+    if not account.is_on or not account.surface.is_on or account.mode == ReplyMode.OFF:
+        return reason("sending.account_off")
+    if account.state != AccountState.OK:
+        state = reason(f"account_state.{account.state}")
+        return reason("sending.account_state", get_state_display=state)
+    return reason("sending.turn_passed")

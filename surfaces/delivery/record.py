@@ -11,13 +11,14 @@ from django.db.backends.utils import CursorWrapper
 
 from surfaces.audit.models import name_of
 from surfaces.drafts.models import STEPS, Draft, DraftKind, DraftState
-from surfaces.errors import IllegalMove, StaleState
+from surfaces.errors import IllegalMove, StaleState, Unconfirmed
 from surfaces.messages.reply_state import SET_SENT
 from surfaces.text.reasons import StoredReason, as_reason, reason
 
 # One statement, because it runs for every reply: the draft moves only if it is still what
 # the sender holds (locked first), and nothing else is written unless it moved. The watcher may
-# have read our words back before we got here; then its row is ours. It need not reach the disk
+# have read our words back before we got here; then its row is the message. A row of a stranger, or
+# of ours in another thread, is not: then the service named a wrong id. It need not reach the disk
 # at once: the mark that the sending began did, and what a power cut takes is found by looking.
 RECORD = f"""
 WITH held AS (
@@ -33,6 +34,8 @@ WITH held AS (
         %(url)s, %(submolt)s, %(raw)s::jsonb, 0, '[]', '', '{{}}', %(now)s
     FROM held
     ON CONFLICT (account_id, remote_id) DO UPDATE SET direction = 'outgoing'
+        WHERE messages.direction = 'outgoing' AND messages.kind = %(kind)s
+            AND (%(post)s::bigint IS NULL OR messages.post_id = %(post)s::bigint)
     RETURNING id
 ), moved AS (
     UPDATE surfaces_draft d SET state = 'sent', message_id = said.id,
@@ -78,7 +81,10 @@ def record_sent(
     actor: str = "sender",
     why: str | StoredReason = "",
 ) -> None:
-    """Move `draft` to sent. `content` is the text as the service stored it, if known."""
+    """Move `draft` to sent. `content` is the text as the service stored it, if known.
+
+    Raises `Unconfirmed` where `remote_id` is another message.
+    """
     if DraftState.SENT not in STEPS.get(draft.state, set()):
         raise IllegalMove(reason("draft.not_sendable", state=draft.state_name))
     facts = _facts(draft) | {
@@ -92,6 +98,12 @@ def record_sent(
         cursor.execute(RECORD, facts)
         row = cursor.fetchone()
     if row is None:
+        # Of a draft that did not move, the id was refused.
+        unmoved = Draft.objects.filter(
+            pk=draft.pk, state=draft.state, claim_number=draft.claim_number
+        )
+        if unmoved.exists():
+            raise Unconfirmed("sending.other_message")
         raise StaleState(reason("draft.moved", pk=str(draft.pk), state=draft.state_name))
     draft.state, draft.message_id, draft.remote_id = DraftState.SENT, row[0], remote_id
     draft.sent_at, draft.why, draft.needs_person = now, why, False

@@ -11,8 +11,8 @@ No other module may import the writers.
 """
 
 import logging
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -28,7 +28,7 @@ from surfaces.adapters.writers import WRITERS
 from surfaces.delivery import challenges, reconcile
 from surfaces.delivery.outcomes import record_not_sent, record_unknown
 from surfaces.delivery.preflight import lease, start_sending
-from surfaces.delivery.reconcile import Transport, first_look, give_back
+from surfaces.delivery.reconcile import Transport, first_look, give_back, may_repeat
 from surfaces.delivery.record import record_sent
 from surfaces.drafts.models import Draft, DraftKind, DraftState
 from surfaces.errors import Refused, RuleBroken, StaleState, SurfaceError, Unconfirmed
@@ -152,7 +152,7 @@ def _give_back(batch: list[Draft]) -> None:
 def send_draft(draft: Draft, writer: Writer, carried: DeliveryReport, *, clock: Clock) -> bool:
     """Send one draft; return False when the rest of its batch should wait."""
     try:
-        go_on = _say(draft, writer, clock=clock) if start_sending(draft, now=clock()) else True
+        go_on = _say(draft, writer, clock=clock) if _may_send(draft, writer, clock) else True
     except StaleState:
         # Another sender took it over meanwhile; its result counts.
         logger.warning("a draft was taken over", extra={"draft_id": draft.pk})
@@ -161,35 +161,48 @@ def send_draft(draft: Draft, writer: Writer, carried: DeliveryReport, *, clock: 
     return go_on
 
 
+def _may_send(draft: Draft, writer: Writer, clock: Clock) -> bool:
+    may_leave = False
+    with _errors_mean_unknown(draft, clock):
+        may_leave = may_repeat(draft, clock=clock, transport=writer.access.transport)
+    return may_leave and start_sending(draft, now=clock())
+
+
 def _say(draft: Draft, writer: Writer, *, clock: Clock) -> bool:
-    """Send it. An error of ours after the request makes the outcome unknown."""
+    go_on = True
+    with _errors_mean_unknown(draft, clock):
+        go_on = _make_request(draft, writer, clock=clock)
+    return go_on
+
+
+@contextmanager
+def _errors_mean_unknown(draft: Draft, clock: Clock) -> Iterator[None]:
+    """An error of ours around the request makes the outcome unknown."""
     try:
-        return _make_request(draft, writer, clock=clock)
+        yield
     except (RuleBroken, OperationalError, InterfaceError):
         raise
     except Exception as error:
         logger.exception("a sending failed in us", extra={"draft_id": draft.pk})
         draft.refresh_from_db(fields=["state"])
         why = reason("sending.program_failed", name=type(error).__name__)
-        record_unknown(draft, why, look_at=clock() + first_look())
-        return True
+        record_unknown(draft, why, now=clock(), look_at=clock() + first_look())
 
 
 def _make_request(draft: Draft, writer: Writer, *, clock: Clock) -> bool:
     try:
         sent = _ask(draft, writer)
+        if sent.challenge:
+            challenges.store_challenge(draft, sent, sent.challenge)
+            return challenges.answer_challenge(draft, writer, clock=clock)
+        record_sent(
+            draft, remote_id=sent.remote_id, content=sent.content, created_at=sent.created_at,
+            url=sent.url, raw=sent.raw, now=clock(),
+        )  # fmt: skip
     except Unconfirmed as error:
-        record_unknown(draft, error.reason, look_at=clock() + first_look())
-        return True
+        record_unknown(draft, error.reason, now=clock(), look_at=clock() + first_look())
     except SurfaceError as error:
         return record_not_sent(draft, error, now=clock())
-    if sent.challenge:
-        challenges.store_challenge(draft, sent, sent.challenge)
-        return challenges.answer_challenge(draft, writer, clock=clock)
-    record_sent(
-        draft, remote_id=sent.remote_id, content=sent.content, created_at=sent.created_at,
-        url=sent.url, raw=sent.raw, now=clock(),
-    )  # fmt: skip
     return True
 
 

@@ -11,7 +11,7 @@ from surfaces.delivery.record import record_sent
 from surfaces.drafts.attempts import give_up, start_attempt
 from surfaces.drafts.models import Draft, DraftKind, DraftState
 from surfaces.drafts.retry import SEND, _approve_again, undo_facts
-from surfaces.errors import BadInput, StaleState
+from surfaces.errors import BadInput, StaleState, Unconfirmed
 from surfaces.messages.models import MAX_ATTEMPTS, Message
 from surfaces.text.reasons import reason
 
@@ -26,10 +26,13 @@ def settle_as_sent(draft: Draft, *, remote_id: str, by: str, now: datetime) -> N
     if taken and (not taken.is_ours or Draft.objects.filter(message=taken).exists()):
         raise BadInput("settle.other_message")
     content, created_at = (taken.content, taken.created_at) if taken else (None, None)
-    record_sent(
-        draft, remote_id=remote_id, content=content, created_at=created_at, now=now, actor=by,
-        why="look.found_by_person",
-    )  # fmt: skip
+    try:
+        record_sent(
+            draft, remote_id=remote_id, content=content, created_at=created_at, now=now, actor=by,
+            why="look.found_by_person",
+        )  # fmt: skip
+    except Unconfirmed as error:
+        raise BadInput("settle.other_message") from error
 
 
 def settle_as_not_sent(
@@ -48,5 +51,7 @@ def settle_as_not_sent(
             why = reason("draft.tried_out_absent", most_tries=MAX_ATTEMPTS)
             give_up(draft, why, now=now, permanent=False)
             return
-        _approve_again(draft, by=by, at=now, not_before=now + delay, why=reason("draft.absent"))
+        _approve_again(
+            draft, by=by, at=now, not_before=now + delay, why="draft.absent", settled_absent=True
+        )
         async_task(SEND)

@@ -118,7 +118,8 @@ def _approve(row: Draft, digest: str, seen: str, given: ActionInput) -> None:
 
 def _when(done: str, row: Draft, given: ActionInput) -> str:
     said = done % {"what": _named(row)}
-    return FORMATS["sentences"]([said, presenters.when_sent(row, given.delay)])
+    wait = row.not_before - given.now if row.not_before else given.delay
+    return FORMATS["sentences"]([said, presenters.when_sent(row, wait)])
 
 
 def _named(row: Draft) -> str:

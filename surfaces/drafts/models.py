@@ -6,7 +6,7 @@ Only `Draft.advance` moves a draft, by compare-and-set, along `STEPS`.
 import hashlib
 import json
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from django.db import models
@@ -80,11 +80,8 @@ class DraftQuerySet(models.QuerySet["Draft"]):
     def due(self, now: datetime) -> Self:
         return self.filter(state=DraftState.APPROVED, not_before__lte=now)
 
-    def abandoned(self, now: datetime) -> Self:
-        return self.filter(state=DraftState.SENDING, lease_until__lte=now)
-
-    def held_by(self, sender: str) -> Self:
-        return self.filter(state=DraftState.SENDING, claimed_by=sender)
+    def sending(self) -> Self:
+        return self.filter(state=DraftState.SENDING)
 
     def to_look_for(self, now: datetime) -> Self:
         return self.filter(state=DraftState.UNKNOWN, needs_person=False, look_at__lte=now)
@@ -161,6 +158,10 @@ class Draft(models.Model):
     absences = models.PositiveSmallIntegerField(default=0)  # searches without a result, in a row
     needs_person = models.BooleanField(default=False)
     sender_died = models.BooleanField(default=False)  # our uncertainty, no failure of the service
+    # The requests of which nobody knows whether they are stored were made between these two.
+    unconfirmed_since = models.DateTimeField(null=True, blank=True)
+    unconfirmed_until = models.DateTimeField(null=True, blank=True)
+    settled_absent = models.BooleanField(default=False)  # an operator looked and did not find it
 
     message = models.OneToOneField(
         Message, models.SET_NULL, null=True, blank=True, related_name="draft"
@@ -205,7 +206,7 @@ class Draft(models.Model):
         indexes = [
             # For `due`: only the few rows that wait to be sent.
             Index(name="draft_due", fields=["not_before", "id"], condition=Q(state="approved")),
-            # For `abandoned`.
+            # For `sending`.
             Index(name="draft_sending", fields=["lease_until"], condition=Q(state="sending")),
             # For `to_look_for`.
             Index(name="draft_unknown", fields=["look_at"], condition=Q(state="unknown")),
@@ -240,6 +241,14 @@ class Draft(models.Model):
     @property
     def state_name(self) -> StoredReason:
         return reason(f"draft_state.{self.state}")
+
+    @property
+    def repeat_from(self) -> datetime | None:
+        """When a request in doubt can no longer be stored; None if a repeat is safe at once."""
+        surface = self.account.surface
+        if self.unconfirmed_until is None or surface.traits.honours_key:
+            return None
+        return self.unconfirmed_until + timedelta(seconds=surface.longest_delay_seconds)
 
     @property
     def actor(self) -> str:

@@ -12,7 +12,7 @@ from surfaces.drafts.models import Draft, DraftState
 from surfaces.errors import NotAllowed, StaleState
 from surfaces.messages import reply_state
 from surfaces.messages.models import Direction, Message, ReplyStatus, SpamStatus
-from surfaces.text.reasons import StoredReason
+from surfaces.text.reasons import StoredReason, reason
 
 SEND = "surfaces.tasks.deliver_due"
 
@@ -20,6 +20,18 @@ SEND = "surfaces.tasks.deliver_due"
 def lock_draft(draft: Draft) -> Draft:
     rows = Draft.objects.select_for_update(of=("self",)).select_related("target")
     return rows.get(pk=draft.pk)
+
+
+def check_not_in_doubt(draft: Draft, *, now: datetime) -> None:
+    """Refuse what would let another text be sent while a request with this one may be stored."""
+    if draft.repeat_from and now < draft.repeat_from:
+        raise NotAllowed(
+            _lazy(
+                "The service may still store a request with this text until %(at)s. "
+                "Wait until then."
+            ),
+            at=draft.repeat_from,
+        )
 
 
 def undo_facts(draft: Draft) -> dict[str, Any]:
@@ -42,6 +54,8 @@ def retry_message(message: Message, *, by: str, now: datetime) -> None:
         raise NotAllowed(_lazy("This comment is marked as spam. Unmark it before you retry."))
     if Draft.objects.answering(row).alive().exists():
         raise NotAllowed(_lazy("A reply to this comment is already in progress. Open its draft."))
+    for draft in Draft.objects.answering(row).select_related("account__surface"):
+        check_not_in_doubt(draft, now=now)
     # A second press is refused: passing or failing a comment leaves a mark on it.
     is_fresh = all(getattr(row, name) == value for name, value in reply_state.UNTRIED.items())
     if is_fresh and AuditEvent.objects.about(row).called("message.retried").exists():
@@ -72,11 +86,17 @@ def retry_draft(draft: Draft, *, by: str, now: datetime, delay: timedelta = time
 
 
 def _approve_again(
-    draft: Draft, *, by: str, at: datetime, not_before: datetime, why: str | StoredReason
-) -> None:
+    draft: Draft, *, by: str, at: datetime, not_before: datetime, why: str,
+    settled_absent: bool = False,
+) -> None:  # fmt: skip
+    """Approve to be sent again; what may have been stored already is searched for first."""
+    said: StoredReason | str = why
+    if draft.repeat_from and draft.repeat_from > not_before:
+        not_before, delay = draft.repeat_from, draft.account.surface.longest_delay_seconds
+        said = reason(f"{why}_waits", delay=timedelta(seconds=delay), at=not_before)
     draft.advance(
         DraftState.APPROVED,
         approved_digest=lock_draft(draft).digest(), not_before=not_before,
-        decided_by=by, decided_at=at, why=why, needs_person=False,
+        decided_by=by, decided_at=at, why=said, needs_person=False, settled_absent=settled_absent,
         sendings=0, looks=0, absences=0, remote_id="", challenge=None, asked_at=None,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from surfaces.drafts.models import (
     Feedback,
     RejectionReason,
 )
-from surfaces.drafts.retry import SEND, lock_draft, undo_facts
+from surfaces.drafts.retry import SEND, check_not_in_doubt, lock_draft, undo_facts
 from surfaces.drafts.validation import check_parts, check_target, check_words, checked_note, trimmed
 from surfaces.errors import BadInput, NotAllowed, StaleState
 from surfaces.messages import reply_state
@@ -113,6 +113,7 @@ def edit(
             _lazy("This draft is %(state)s; only waiting drafts can be edited."),
             state=draft.state_name,
         )
+    check_not_in_doubt(draft, now=now)
     check_words(draft.account, draft.what, words)
     before = {"title": draft.title, "text": draft.text, "community": draft.community}
     facts: dict[str, Any] = words | {
@@ -185,6 +186,7 @@ def _thought_of(draft: Draft, by: str) -> str:
 @transaction.atomic
 def withdraw(draft: Draft, *, by: str, now: datetime, why: str = "") -> None:
     """Withdraw before it is sent; the comment is open again, with reset attempts if it failed."""
+    check_not_in_doubt(draft, now=now)
     had_failed, rejects = draft.state == DraftState.FAILED, is_rejection(draft, by)
     before = undo_facts(draft)
     facts: dict[str, Any] = {"judged": Feedback.REJECTED} if rejects else {}
@@ -217,6 +219,7 @@ def send_back(draft: Draft, *, note: str, by: str, now: datetime) -> None:
     if draft.state not in {DraftState.WAITING, DraftState.APPROVED}:
         words = _lazy("This draft is %(state)s; only waiting drafts can be sent back.")
         raise StaleState(words, state=draft.state_name)
+    check_not_in_doubt(draft, now=now)
     why, before = typed(checked_note(note)), undo_facts(draft)
     draft.advance(
         DraftState.WITHDRAWN, decided_by=by, decided_at=now, why=why, judged=Feedback.SENT_BACK

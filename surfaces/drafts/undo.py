@@ -86,6 +86,7 @@ def _unsettle(row: Draft, facts: dict[str, Any]) -> None:
     names = ("remote_id", "looks", "absences")
     kept: dict[str, Any] = {name: facts[name] for name in names if name in facts}
     asked = facts.get("asked_at")
+    kept["settled_absent"] = False
     kept["asked_at"] = datetime.fromisoformat(asked) if asked else None
     why = facts.get("before") or "draft.unknown"
     row.advance(DraftState.UNKNOWN, needs_person=True, why=why, **UNDECIDED, **kept)

@@ -82,7 +82,7 @@ class JsonClient:
         headers: Mapping[str, str] | None = None,
     ) -> JsonResponse:
         """Raises `TryLater` when it certainly did not happen, `Unconfirmed` when a write may have,
-        and `Refused` for a redirect or a path that leaves the host.
+        and `Refused` for a redirected GET or a path that leaves the host.
         """
         if not path.startswith("/") or path.startswith("//"):
             raise Refused(reason("service.bad_path", path=repr(path[:80])))
@@ -106,7 +106,9 @@ class JsonClient:
         response = self._client.send(request, stream=True)
         try:
             if response.is_redirect:
-                raise Refused("service.redirect")
+                # What a write did before it was redirected is unknown.
+                why = "service.redirect"
+                raise Refused(why) if request.method == "GET" else Unconfirmed(why)
             if not is_packed(response):
                 data, is_json = parsed(_body(response, lost))
             elif response.is_success:

@@ -16,6 +16,10 @@ TEXTS = {
     "decision.waits": _("Waiting: %(why)s."),
     "decision.waits_until": _("Waiting until %(until)s: %(why)s."),
     "draft.absent": _("An operator checked: it is not on the surface."),
+    "draft.absent_waits": _(
+        "An operator checked: it is not on the surface. The service may store a request %(delay)s "
+        "late, so it is checked once more and sent again at %(at)s."
+    ),
     "draft.answered_by_other": _("Another draft already replies to this comment. Open that draft."),
     "draft.approval_undone": _("The approval was undone."),
     "draft.edited": _("The draft was edited. It waits for approval."),
@@ -26,6 +30,10 @@ TEXTS = {
     "draft.not_sendable": _("A draft in the state “%(state)s” cannot be sent."),
     "draft.reopened": _("Reopened by an operator."),
     "draft.retried": _("Retried by an operator."),
+    "draft.retried_waits": _(
+        "Retried by an operator. The service may store an earlier request %(delay)s late, so it is "
+        "checked once more and sent again at %(at)s."
+    ),
     "draft.retry_undone": _("The retry was undone."),
     "draft.settled_meanwhile": _(
         "A decision about this comment was made while the reply was being written."
@@ -46,6 +54,13 @@ TEXTS = {
     "draft_state.unknown": _("unconfirmed"),
     "draft_state.waiting": _("waiting"),
     "draft_state.withdrawn": _("withdrawn"),
+    "look.absent": _(
+        "Not found so far (delivery checks: %(checks)s). The service may store a request %(delay)s "
+        "late, so it is not sent again before %(at)s."
+    ),
+    "look.absent_repeat": _(
+        "Not found (delivery checks: %(checks)s). It is checked once more and sent again at %(at)s."
+    ),
     "look.absent_once": _("Not found at the first check; checking once more."),
     "look.absent_twice": _("Not found in two checks. It will be sent again."),
     "look.cannot_tell": _("Delivery unconfirmed: %(why)s."),
@@ -53,6 +68,10 @@ TEXTS = {
     "look.found": _("Found on the surface: it was delivered."),
     "look.found_by_person": _("An operator found it on the surface."),
     "look.no_target": _("the comment it replies to is unknown"),
+    "look.repeat_waits": _(
+        "The service may store an earlier request %(delay)s late, so it is checked once more and "
+        "sent again at %(at)s."
+    ),
     "look.same_words": _("the same text is there, sent by another draft"),
     "message.marked_spam": _("The comment was marked as spam."),
     "part.comment": _("comment"),
@@ -86,6 +105,8 @@ TEXTS = {
     ),
     "sending.held": _("Not sent yet: %(obstacle)s."),
     "sending.no_target": _("the draft has no comment to reply to"),
+    "sending.other_message": _("the answer names another message that is stored already"),
+    "sending.in_shadow": _("the account is in shadow mode"),
     "sending.paused": _("%(pauses)s is paused"),
     "sending.program_failed": _(
         "Internal error while sending (%(name)s). See the log for details."
@@ -141,6 +162,10 @@ TEXTS = {
         "%(failures)s verifications failed in a row. The service suspends accounts for "
         "repeated failures."
     ),
+    "verification.stopped": _(
+        "Delivered but not published: %(why)s. It is published if this ends before %(until)s."
+    ),
+    "verification.stopped_too_long": _("it was not answered in time, because %(why)s"),
     "verification.unsure": _("The outcome of the verification is unknown: %(error)s."),
 }
 register(TEXTS)

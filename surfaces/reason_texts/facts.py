@@ -63,6 +63,7 @@ TEXTS = {
     "fact.left": _("left"),
     "fact.limits": _("limits"),
     "fact.lives": _("lives"),
+    "fact.longest_delay_seconds": _("longest known delay"),
     "fact.longest_reply": _("longest reply"),
     "fact.looks": _("looks"),
     "fact.made_at": _("created at"),

@@ -46,6 +46,7 @@ TEXTS = {
     "moltbook.no_base_url": _("%(url)s is no base URL: use %(base_url)s"),
     "moltbook.no_comments": _("the answer holds no list of comments"),
     "moltbook.no_dialect": _("Moltbook has no dialect %(dialect)s: use open or live"),
+    "moltbook.answer_contradicts": _("the answer is a success and says that it failed"),
     "moltbook.no_id_given": _("the answer does not name the %(name)s it made"),
     "moltbook.no_known_api": _("this address answers, but not as a Moltbook server"),
     "moltbook.no_posts": _("the answer holds no list of posts"),

@@ -54,6 +54,7 @@ class FakeMoltbook(Loopback):
             suspend_status=suspend_status,
         )
         self.requests: list[tuple[str, str, int]] = []
+        self._late: list[tuple[float, Call]] = []
 
     @property
     def url(self) -> str:
@@ -95,8 +96,11 @@ class FakeMoltbook(Loopback):
         """Let the next `times` requests that match ("POST .*comments") go wrong."""
         self.faults.add(name, times=times, match=match, skip=skip, seconds=seconds)
 
-    def faults_by_chance(self, seed: int, chances: dict[str, float], match: str = "") -> None:
-        self.faults.by_chance(seed, chances, match)
+    def faults_by_chance(
+        self, seed: int, chances: dict[str, float], match: str = "", latest: float = 1.0
+    ) -> None:
+        """`latest`: how many seconds later the fault "late" stores at most."""
+        self.faults.by_chance(seed, chances, match, latest)
 
     def clear_faults(self) -> None:
         self.faults.clear()
@@ -128,8 +132,13 @@ class FakeMoltbook(Loopback):
 
     def serve(self, call: Call) -> Reply | None:
         """Answer a call, or None to break the connection without a word."""
+        self.store_late()
         request = f"{call.method} {call.path}"
         fault = self.faults.next(request)
+        if fault and fault.name == "late":
+            with self.world.lock:
+                self._late.append((self.world.now() + fault.seconds, call))
+            return None
         if fault and fault.name in ("hang-before", "reset-before"):
             self._silence(fault.name, fault.seconds)
             return None
@@ -142,6 +151,17 @@ class FakeMoltbook(Loopback):
             self._silence(fault.name, fault.seconds)
             return None
         return spoil(fault, reply) if fault else reply
+
+    def store_late(self, *, by: float | None = None) -> None:
+        """Carry out the held requests that are due now, or `by` a moment, in their order."""
+        moment = self.world.now() if by is None else by
+        with self.world.lock:
+            due = sorted(
+                (late for late in self._late if late[0] <= moment), key=lambda late: late[0]
+            )
+            self._late = [late for late in self._late if late[0] > moment]
+            for _, call in due:
+                self.routes.answer(call)
 
     def _silence(self, name: str, seconds: float) -> None:
         if name.startswith("hang"):

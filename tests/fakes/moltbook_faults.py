@@ -1,7 +1,8 @@
 """Everything that can go wrong with Moltbook, by name, on demand or by chance.
 
 A fault either replaces the answer (before or after the request was carried
-out), silences it, or spoils it on the way out.
+out), silences it, or spoils it on the way out. "late" breaks the connection and
+carries the request out `seconds` later.
 """
 
 from __future__ import annotations
@@ -202,6 +203,7 @@ class Faults:
         self._waiting: list[Fault] = []
         self._chances: dict[str, float] = {}
         self._match = ""
+        self._latest = 1.0
         self._random = random.Random(0)
         self.struck: list[tuple[str, str]] = []
 
@@ -211,10 +213,12 @@ class Faults:
         with self._lock:
             self._waiting.append(Fault(name, match, times, skip, seconds))
 
-    def by_chance(self, seed: int, chances: dict[str, float], match: str = "") -> None:
+    def by_chance(
+        self, seed: int, chances: dict[str, float], match: str = "", latest: float = 1.0
+    ) -> None:
         with self._lock:
             self._random = random.Random(seed)
-            self._chances, self._match = dict(chances), match
+            self._chances, self._match, self._latest = dict(chances), match, latest
 
     def clear(self) -> None:
         with self._lock:
@@ -244,5 +248,6 @@ class Faults:
             return None
         for name, chance in self._chances.items():
             if self._random.random() < chance:
-                return Fault(name, seconds=1.0)
+                late = self._random.uniform(0.0, self._latest) if name == "late" else 1.0
+                return Fault(name, seconds=late)
         return None

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_slug
+from django.core.validators import MaxValueValidator, MinValueValidator, validate_slug
 from django.db import models
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -44,6 +44,11 @@ class Surface(models.Model):
         blank=True,
         validators=[check_limits],
         help_text='Our own budgets, e.g. {"comment": [50, 3600]}: 50 requests in 3600 s.',
+    )
+    longest_delay_seconds = models.PositiveIntegerField(
+        default=600,
+        validators=[MinValueValidator(1), MaxValueValidator(86_400)],
+        help_text="The service may store a request this long after it was made.",
     )
     is_on = models.BooleanField(default=True, help_text="Off: neither read nor written.")
     made_at = models.DateTimeField(auto_now_add=True)

@@ -19,6 +19,7 @@ TRAITS = Traits(
     title_limit=300,
     max_depth=10,
     can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
+    honours_key=True,
 )
 ORDINARY_WAIT = timedelta(minutes=1)  # when a 429 does not say
 

@@ -73,11 +73,13 @@ class MoltbookWriter(MoltbookAdapter, Writer):
         answer = self._line.call("DELETE", path, client.WRITE, accept=frozenset({404}))
         if answer.status == 404 and _is_elsewhere(answer):
             raise classify(answer, wrote=True, now=self.access.clock())
+        _check_says_done(answer)
 
     def _create(
         self, path: str, name: str, buckets: tuple[str, ...], body: dict[str, Any]
     ) -> SentItem:
         answer = self._line.call("POST", path, buckets, body=body)
+        _check_says_done(answer)
         sent = parse.sent(answer.data, name, now=self.access.clock())
         if sent is None:
             raise Unconfirmed(reason("moltbook.no_id_given", name=reason(f"part.{name}")))
@@ -87,6 +89,13 @@ class MoltbookWriter(MoltbookAdapter, Writer):
 def _is_elsewhere(answer: JsonResponse) -> bool:
     """Whether a 404 is about the path or from a proxy, not about our content."""
     return is_missing_endpoint(answer) or not answer.is_json
+
+
+def _check_says_done(answer: JsonResponse) -> None:
+    """Doubt a success whose body says it is none."""
+    says_no = isinstance(answer.data, dict) and answer.data.get("success") is False
+    if answer.is_success and says_no:
+        raise Unconfirmed("moltbook.answer_contradicts")
 
 
 def _check(what: str, text: str, *, most: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -101,13 +102,52 @@ def test_a_thread_has_one_sender_however_often_it_sends():
     assert lock_of_this_thread() is lock_of_this_thread()
 
 
-def test_a_claim_that_was_not_begun_goes_back_at_once(service: Any, clock: Any):
+def test_a_claim_of_a_dead_sender_goes_back_at_once_though_its_lease_lasts(
+    service: Any, clock: Any
+):
     draft = make_approved()
     claim(WorkerLock(), now=NOON)
-    clock.pass_by(hours=1)
     assert send(service, clock).sent == 1
     draft.refresh_from_db()
     assert draft.sendings == 1
+
+
+def test_what_a_dead_sender_had_begun_is_in_doubt_at_once_and_counts_from_the_end_of_its_lease(
+    service: Any, clock: Any
+):
+    draft = make_approved()
+    claim(WorkerLock(), now=NOON)
+    ends = NOON + timedelta(minutes=2)
+    Draft.objects.update(asked_at=NOON, sendings=1, lease_until=ends)
+    send(service, clock)
+    draft.refresh_from_db()
+    assert (draft.state, service.posted) == ("unknown", [])
+    assert (draft.unconfirmed_since, draft.unconfirmed_until) == (NOON, ends)
+
+
+def test_a_sender_that_lives_keeps_its_claim(service: Any, clock: Any):
+    draft = make_approved()
+    alive = WorkerLock()
+    claimed, done = threading.Event(), threading.Event()
+
+    def live() -> None:
+        alive.hold()
+        claimed.set()
+        done.wait(10)
+        connection.close()
+
+    thread = threading.Thread(target=live)
+    thread.start()
+    claimed.wait(10)
+    claim(alive, now=NOON)
+    clock.pass_by(hours=1)
+    try:
+        send(service, clock)
+        draft.refresh_from_db()
+        assert (draft.state, service.posted) == ("sending", [])
+    finally:
+        done.set()
+        thread.join()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -109,7 +109,8 @@ def test_an_id_the_service_gave_twice_is_for_a_person(service: Any, clock: Any):
     def same_again(request: Any) -> Any:
         service.store(request)
         service.comments[-1]["id"] = "c-1"
-        return saying(201, comment={"id": "c-1", "content": "another thing"})(request)
+        made = {"id": "c-1", "content": "another thing"}
+        return saying(201, success=True, comment=made)(request)
 
     service.next = [service.store, same_again]
     send(service, clock)
@@ -291,7 +292,7 @@ def test_a_late_sender_cannot_move_or_mark_what_another_has_claimed(service: Any
         lambda: late.advance("approved"),
         lambda: late.note(remote_id="c-7"),
         lambda: record_sent(late, remote_id="c-7", now=NOON),
-        lambda: record_unknown(late, "silence", look_at=NOON),
+        lambda: record_unknown(late, "silence", now=NOON, look_at=NOON),
     ):
         with pytest.raises(StaleState):
             write()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from surfaces.delivery import settle
 from surfaces.models import Draft, Message
-from tests.factories import make_approved, make_message
+from tests.factories import NOON, make_approved, make_message
 from tests.surfaces.delivery.scripted_service import hanging
 from tests.surfaces.delivery.sender import send
 
@@ -41,29 +42,39 @@ def test_a_hang_after_storing_is_found_too(service: Any, clock: Any):
     assert (draft.state, len(service.posted)) == ("sent", 1)
 
 
-def test_what_is_twice_absent_is_sent_again_as_a_new_try(service: Any, clock: Any):
+def test_what_is_absent_until_the_delay_is_over_is_sent_again_as_a_new_try(
+    service: Any, clock: Any
+):
     draft = make_approved()
     Message.objects.filter(pk=draft.target_id).update(reply_attempts=1)
     service.next = [hanging]
     send(service, clock)
-
-    clock.pass_by(minutes=1)
-    send(service, clock)
     draft.refresh_from_db()
-    assert draft.state == "unknown", "one look is not enough: a late request may still arrive"
-
-    clock.pass_by(minutes=5)
-    send(service, clock)
-    draft.refresh_from_db()
-    assert draft.state == "approved"
-    assert draft.not_before == clock.now + draft.account.interval
-
-    clock.pass_by(minutes=5)
-    send(service, clock)
-    draft.refresh_from_db()
+    while draft.state == "unknown":
+        assert len(service.posted) == 1
+        clock.now = draft.look_at
+        send(service, clock)
+        draft.refresh_from_db()
+        if draft.state == "unknown":
+            assert "may store a request 10 min late" in str(draft.why)
+    assert clock.now == NOON + timedelta(minutes=10)
     assert draft.state == "sent"
     assert draft.target.reply_attempts == 2
     assert len(service.comments) == 1
+
+
+def test_after_a_long_silence_of_ours_two_looks_are_needed_all_the_same(service: Any, clock: Any):
+    draft = make_approved()
+    service.next = [hanging]
+    send(service, clock)
+    clock.pass_by(hours=3)
+    send(service, clock)
+    draft.refresh_from_db()
+    assert (draft.state, draft.absences) == ("unknown", 1)
+    clock.pass_by(hours=3)
+    send(service, clock)
+    draft.refresh_from_db()
+    assert (draft.state, len(service.posted)) == ("sent", 2)
 
 
 def test_a_cut_list_leads_to_a_person_and_never_to_a_second_reply(service: Any, clock: Any):

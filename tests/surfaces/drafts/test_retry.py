@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
 import pytest
 
 from surfaces.delivery import settle
 from surfaces.drafts import retry
+from surfaces.drafts import services as draft_services
 from surfaces.errors import NotAllowed, StaleState
 from surfaces.models import AuditEvent, Draft, Message
 from tests.factories import NOON, make_draft, make_message, make_post
@@ -122,3 +126,60 @@ def test_a_failed_draft_is_not_retried_when_the_comment_was_answered_elsewhere()
     answered.refresh_from_db()
     assert answered.reply_status == "sent"
     assert answered not in Message.objects.failed_replies()
+
+
+# ── while an earlier request may still be stored ──────────────────────────
+
+
+def in_doubt(state: str, **given: object) -> Draft:
+    """A draft whose request was made at noon and got no answer."""
+    return make_draft(state=state, unconfirmed_since=NOON, unconfirmed_until=NOON, **given)
+
+
+STILL = NOON + timedelta(minutes=9, seconds=59)
+OVER = NOON + timedelta(minutes=10)
+
+
+def retry_its_comment(draft: Draft, now: datetime) -> None:
+    retry.retry_message(draft.target, by=MIRA, now=now)
+
+
+def withdraw(draft: Draft, now: datetime) -> None:
+    draft_services.withdraw(draft, by=MIRA, now=now)
+
+
+def edit(draft: Draft, now: datetime) -> None:
+    draft_services.edit(draft, text="Other words.", by=MIRA, now=now)
+
+
+def send_back(draft: Draft, now: datetime) -> None:
+    draft_services.send_back(draft, note="Shorter, please.", by=MIRA, now=now)
+
+
+@pytest.mark.parametrize(
+    ("state", "act"),
+    [("failed", retry_its_comment), ("failed", withdraw), ("approved", withdraw),
+     ("approved", edit), ("approved", send_back)],
+)  # fmt: skip
+def test_nothing_makes_room_for_other_words_while_the_first_may_still_be_stored(
+    state: str, act: Callable[[Draft, datetime], None]
+):
+    facts = {"approved_digest": "x", "not_before": OVER} if state == "approved" else {}
+    draft = in_doubt(state, target=make_message(reply_status="failed"), origin="model", **facts)
+    with pytest.raises(NotAllowed, match="may still store a request with this text until"):
+        act(draft, STILL)
+    act(draft, OVER)
+
+
+def test_a_retry_and_a_resend_say_until_when_they_wait():
+    failed = in_doubt("failed")
+    retry.retry_draft(failed, by=MIRA, now=STILL)
+    settled = in_doubt("unknown", needs_person=True)
+    settle.settle_as_not_sent(settled, by=MIRA, now=STILL)
+    for draft, code in [(failed, "draft.retried_waits"), (settled, "draft.absent_waits")]:
+        assert (draft.state, draft.not_before, draft.why.code) == ("approved", OVER, code)
+    assert settled.settled_absent
+    assert not failed.settled_absent
+    late = in_doubt("failed")
+    retry.retry_draft(late, by=MIRA, now=OVER)
+    assert (late.not_before, late.why.code) == (OVER, "draft.retried")

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from surfaces.models import Message
+from surfaces.text.reasons import reason
 from tests.factories import NOON, make_account, make_draft, make_message
 from tests.surfaces.drafts.pages import MEGABYTES, do, make_unknown, page_of, state, text
 
@@ -62,6 +67,21 @@ def test_while_we_look_there_is_nothing_to_press(desk):
     page = text(desk.get(page_of(make_unknown(needs_person=False, look_at=NOON))))
     assert "No action is needed yet" in page
     assert "settle_absent" not in page
+
+
+def test_the_page_says_until_when_it_is_not_sent_again_and_why(desk):
+    why = reason("look.absent", checks=2, delay=timedelta(minutes=10), at=NOON)
+    doubt = {"unconfirmed_since": NOON, "unconfirmed_until": NOON, "why": why, "look_at": NOON}
+    page = text(desk.get(page_of(make_unknown(needs_person=False, **doubt))))
+    assert "not sent again before" in page
+    assert "The service may store a request 10 min late" in page
+
+
+def test_a_resend_that_must_wait_says_how_long(desk):
+    now = timezone.now()
+    draft = make_unknown(unconfirmed_since=now, unconfirmed_until=now)
+    page = text(desk.post(f"/desk/unknown/{draft.pk}/settle_absent", follow=True))
+    assert re.search(r"It is sent in (9|10) min", page)
 
 
 def test_where_the_service_cannot_delete_the_page_says_so(desk, monkeypatch):

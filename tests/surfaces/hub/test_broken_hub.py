@@ -51,7 +51,7 @@ def says(data: Any, status: int = 200, **headers: str) -> Answer:
         (429, Limited, Limited),
         (500, TryLater, Unconfirmed),
         (503, TryLater, Unconfirmed),
-        (302, Refused, Refused),
+        (302, Refused, Unconfirmed),
     ],
 )
 def test_every_status_says_what_to_do_next(

@@ -178,7 +178,7 @@ def test_an_unknown_community_is_a_refusal(fake: FakeMoltbook):
         ("402", PaymentRequired, 0),
         ("413", Refused, 0),
         ("400-array", Refused, 0),
-        ("redirect", Refused, 0),
+        ("redirect", Unconfirmed, 0),
         ("429-retry-after", Limited, 0),
         ("429-daily", Limited, 0),
         ("429-bare", Limited, 0),
