@@ -37,6 +37,7 @@ from surfaces.messages.store import StoreResult, note_thread, store
 from surfaces.spam import classify
 from surfaces.text.reasons import StoredReason, as_reason, reason
 from surfaces.watcher.models import WatchRound
+from surfaces.watcher.own_replies import claim_own
 from surfaces.watcher.thread_selection import LEFT, MOST_LEFT, known_posts, to_read, turned
 
 logger = logging.getLogger(__name__)
@@ -190,6 +191,8 @@ def read_thread(
 
 
 def _store(account: Account, items: Sequence[Item], report: WatchReport, *, now: datetime) -> None:
+    items, unclear = claim_own(account, items)
+    report.skipped += unclear
     report.stored.add(store(account, items, now=now, judge=classify.classify_items))
 
 

@@ -15,6 +15,7 @@ from surfaces.adapters.moltbook import parse
 from surfaces.adapters.moltbook.client import TRAITS, MoltbookAdapter, page_of
 from surfaces.adapters.moltbook.news import find_news
 from surfaces.adapters.moltbook.post_lists import LONGEST_LOOK, PostList
+from surfaces.adapters.own_items import may_be_our_reply, may_be_ours, same_text
 from surfaces.adapters.parsing import clean_count, skipped_item
 from surfaces.adapters.types import Item, Malformed, Skipped
 from surfaces.errors import NotThere, TryLater
@@ -142,15 +143,18 @@ class Moltbook(MoltbookAdapter, Reader):
         An older reply with the same text counts, too.
         """
         thread = self.thread(post_id)
-        here = [item for item in thread.comments if item.is_ours and item.parent_id == parent_id]
-        for item in here:
-            if parse.says(item, text):
+        candidates = [c for c in thread.comments if may_be_our_reply(c, parent_id)]
+        said = [item for item in candidates if parse.says(item, text)]
+        for item in said:
+            if item.is_ours and item.parent_id == parent_id:
                 return types.FoundItem(item=item)
+        if said:
+            return types.CannotTell("look.could_be_ours")
         if not thread.is_complete:
             return types.CannotTell(reason("moltbook.comments_cut", comments=len(thread.comments)))
         if skipped := len(thread.skipped):
             return types.CannotTell(reason("moltbook.items_unreadable", skipped=skipped))
-        if any(item.is_deleted and item.created_at >= since - SLACK for item in here):
+        if any(item.is_deleted and item.created_at >= since - SLACK for item in candidates):
             return types.CannotTell("moltbook.comment_deleted")
         return types.NotFound()
 
@@ -161,10 +165,11 @@ class Moltbook(MoltbookAdapter, Reader):
         for page in listing.pages(LONGEST_LOOK):
             skipped += len(page.skipped)
             for item in page.posts:
-                same_title = parse.trimmed(item.title) == parse.trimmed(title)
-                if item.is_ours and same_title and parse.says(item, text):
-                    return types.FoundItem(item=item)
-            if page.posts and page.posts[-1].created_at < since - SLACK:
+                if same_text(item.title, title) and parse.says(item, text) and may_be_ours(item):
+                    sure = types.FoundItem(item=item)
+                    return sure if item.is_ours else types.CannotTell("look.could_be_ours")
+            # One wrong date on a page says nothing about those behind it.
+            if page.posts and all(item.created_at < since - SLACK for item in page.posts):
                 break
         else:
             if not listing.is_at_end:
