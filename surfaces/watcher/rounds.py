@@ -9,8 +9,7 @@ matches, and it stops.
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,7 +32,7 @@ from surfaces.errors import (
     Suspended,
     TryLater,
 )
-from surfaces.messages.store import StoreResult, note_thread, store
+from surfaces.messages.store import StoreResult, note_checked, note_thread, store
 from surfaces.spam import classify
 from surfaces.text.reasons import StoredReason, as_reason, reason
 from surfaces.watcher.models import WatchRound
@@ -59,6 +58,7 @@ class WatchReport:
     threads: int = 0
     stored: StoreResult = field(default_factory=StoreResult)
     skipped: list[Skipped] = field(default_factory=list)
+    cursor: dict[str, Any] | None = None  # where the next round goes on
 
 
 def watch_due(
@@ -106,11 +106,11 @@ def _round(account: Account, *, clock: Clock, transport: Transport) -> WatchRoun
     """Read `account`; whatever goes wrong ends in the round's outcome, never beyond."""
     report, started_at, requests = WatchReport(), clock(), 0
     outcome: StoredReason | str = ""
-    facts: dict[str, Any] = {}
     try:
-        reader = open_known_reader(account, clock=clock, transport=transport)
+        reader = open_reader(account, clock=clock, transport=transport)
         try:
-            facts = _read(account, reader, report, clock=clock)
+            identify(account, reader)
+            _read(account, reader, report, clock=clock)
         finally:
             requests = getattr(reader.access.meter, "requests", 0)
             reader.close()
@@ -127,48 +127,58 @@ def _round(account: Account, *, clock: Clock, transport: Transport) -> WatchRoun
     except Exception as error:
         outcome = reason("watch.program_failed", name=type(error).__name__)
         logger.exception("a round failed in us", extra={"account_id": account.pk})
-    return _finish(account, report, outcome, facts, started_at, requests, now=clock())
+    return _finish(account, report, outcome, started_at, requests, now=clock())
 
 
-def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock) -> dict[str, Any]:
+def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock) -> None:
     known = known_posts(account)
     news = reader.news(known, account.cursor)
     report.skipped += news.skipped
     _store(account, news.posts, report, now=clock())
-    failures, left = 0, []
+    note_checked(account, [p for p in news.counts if p in known], now=clock())
     chosen = to_read(account, known, news, now=clock())
-    for post_id in turned(chosen[:MOST_THREADS], account.watch_number):
+    queue = turned(chosen.news[:MOST_THREADS], account.watch_number)
+    left = dict.fromkeys(chosen.news)
+    report.cursor = {**news.cursor, LEFT: [*left][:MOST_LEFT]}
+    failures = 0
+    for post_id in [*queue, *chosen.rotation]:
         # Renew the claim, or stop: a round that lost it must not go on.
         mine = Account.objects.filter(pk=account.pk, watch_number=account.watch_number)
         if not mine.update(watch_lease_until=clock() + LEASE):
             raise ClaimLost
+        is_rotation = post_id not in left
         try:
             count = news.counts.get(post_id)
-            read_thread(account, reader, post_id, report, clock=clock, count=count)
+            was = known[post_id].comment_count if is_rotation else None
+            read_thread(account, reader, post_id, report, clock=clock, count=count, known=was)
             failures = 0
+            left.pop(post_id, None)
         except (Refused, TryLater) as error:
+            if isinstance(error, Limited) and not error.asked:
+                break  # our own limit: the rest is left for the next round
             failures += 1
             if isinstance(error, Limited) or failures >= FAILURES_IN_A_ROW:
                 raise
             report.skipped.append(Skipped(post_id, reason("watch.thread", error=error.reason)))
-            if not (isinstance(error, Refused) and error.permanent):
-                left.append(post_id)
-    left += chosen[MOST_THREADS:]
-    return {"cursor": {**news.cursor, LEFT: left[:MOST_LEFT]}}
+            if isinstance(error, Refused) and error.permanent:
+                left.pop(post_id, None)
+        finally:
+            report.cursor[LEFT] = [*left][:MOST_LEFT]
 
 
-def open_known_reader(account: Account, *, clock: Clock, transport: Transport = None) -> Reader:
-    if not account.remote_id:
-        with closing(open_reader(account, clock=clock, transport=transport)) as asking:
-            identity = asking.who_am_i()
-        facts = {"handle": identity.handle[:120], "remote_id": identity.remote_id[:200]}
-        try:
-            with transaction.atomic():
-                Account.objects.filter(pk=account.pk).update(**facts)
-        except IntegrityError as error:  # one name there is one account here
-            raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
-        account.handle, account.remote_id = facts["handle"], facts["remote_id"]
-    return open_reader(account, clock=clock, transport=transport)
+def identify(account: Account, reader: Reader) -> None:
+    """Ask who we are, where it is not known; counted with the other requests of `reader`."""
+    if account.remote_id:
+        return
+    identity = reader.who_am_i()
+    facts = {"handle": identity.handle[:120], "remote_id": identity.remote_id[:200]}
+    try:
+        with transaction.atomic():
+            Account.objects.filter(pk=account.pk).update(**facts)
+    except IntegrityError as error:  # one name there is one account here
+        raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
+    account.handle, account.remote_id = facts["handle"], facts["remote_id"]
+    reader.access = replace(reader.access, **facts)
 
 
 def read_thread(
@@ -179,9 +189,15 @@ def read_thread(
     *,
     clock: Clock,
     count: int | None = None,
+    known: int | None = None,
 ) -> None:
-    """Read one thread whole and store it. `count`: what the service just said it holds."""
-    thread = reader.thread(post_id, count=count)
+    """Read one thread whole and store it. `count`: what the service just said it holds.
+    `known`: what it said before; where it still does, nothing is read.
+    """
+    thread = reader.thread(post_id, count=count, known=known)
+    if thread.is_unchanged:
+        note_checked(account, [post_id], now=clock())
+        return
     report.threads += 1
     report.skipped += thread.skipped
     items = [*([thread.root] if thread.root else []), *thread.comments]
@@ -226,13 +242,13 @@ def _finish(
     account: Account,
     report: WatchReport,
     outcome: StoredReason | str,
-    facts: dict[str, Any],
     started_at: datetime,
     requests: int,
     *,
     now: datetime,
 ) -> WatchRound:
     done = report.stored
+    facts = {} if report.cursor is None else {"cursor": report.cursor}
     row = WatchRound(
         account=account, started_at=started_at, ended_at=now, outcome=outcome,
         requests=requests, threads=report.threads, seen=report.seen,

@@ -68,9 +68,15 @@ class Surface(models.Model):
         return self.traits.limits if self.base_url in {"", self.traits.base_url} else ()
 
     @property
+    def shared_buckets(self) -> frozenset[str]:
+        """What this kind of service counts by address, whatever the limits are here."""
+        return frozenset(limit.bucket for limit in self.traits.limits if limit.by_address)
+
+    @property
     def budgets(self) -> tuple[RateLimit, ...]:
         """Rate limits in use here."""
         table = {limit.bucket: limit for limit in self.documented}
         for bucket, (most, seconds) in self.limits.items():
-            table[bucket] = RateLimit(bucket, most, timedelta(seconds=seconds))
+            per = timedelta(seconds=seconds)
+            table[bucket] = RateLimit(bucket, most, per, by_address=bucket in self.shared_buckets)
         return tuple(table.values())

@@ -58,7 +58,9 @@ class Hub(HubAdapter, Reader):
             skipped=tuple(skipped),
         )
 
-    def thread(self, post_id: str, *, count: int | None = None) -> types.ThreadItems:
+    def thread(
+        self, post_id: str, *, count: int | None = None, known: int | None = None
+    ) -> types.ThreadItems:
         try:
             return self._thread(post_id)
         except NotThere:
