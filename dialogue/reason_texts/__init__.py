@@ -74,8 +74,12 @@ TEXTS = {
     "reply.account_off": _("the account is switched off"),
     "reply.account_sign_in": _("the account cannot sign in: %(state_why)s"),
     "reply.account_suspended": _("the account is suspended: %(state_why)s"),
+    "reply.comment_changed": _("The comment was deleted or edited before the reply was written."),
     "reply.day_full_of": _("%(replies_today)s of %(per_day)s replies allowed per day are used"),
     "reply.in_run_of": _("the reply to a newer comment by %(author)s in this thread covers it"),
+    "reply.thread_unread": _(
+        "the thread could not be read again before the reply: %(error)s"
+    ),
     "reply.paused": _("%(what)s is paused by %(by)s: %(why)s"),
     "reply.paused_by": _("%(what)s is paused by %(by)s"),
     "reply.rejected": _("%(by)s: %(why)s"),
@@ -143,6 +147,7 @@ TEXTS = {
     "verdict.switched_off": _("automatic replies are off"),
     "verdict.thread_full": _("the limit of replies per thread is reached"),
     "verdict.thread_gone": _("its thread was deleted on the surface"),
+    "verdict.thread_unread": _("the thread could not be read again before the reply"),
     "verdict.too_old": _("it is older than the maximum comment age"),
     "verdict.too_soon": _("minimum interval between replies"),
     "verdict.tried_out": _("all attempts failed"),

@@ -217,6 +217,14 @@ def _mark(row: Message, action: str, now: datetime, **facts: Any) -> None:
     )
 
 
+def mark_deleted(row: Message, *, now: datetime) -> int:
+    """Mark a row that is no longer there; return how many were marked."""
+    if row.deleted_at is not None:
+        return 0
+    _mark(row, "message.deleted", now, deleted_at=now)
+    return 1
+
+
 def note_checked(account: Account, post_ids: Sequence[str], *, now: datetime) -> None:
     """Remember when the service last said how many comments these threads have."""
     if post_ids:
@@ -241,9 +249,7 @@ def note_thread(
         facts["comment_count"] = count
     Message.objects.filter(pk=post.pk).update(**facts)
     if thread.is_gone:
-        if post.deleted_at is None:
-            _mark(post, "message.deleted", now, deleted_at=now)
-        return int(post.deleted_at is None)
+        return mark_deleted(post, now=now)
     if not thread.is_complete:
         return 0
     here = {item.remote_id for item in thread.comments} | {s.remote_id for s in thread.skipped}
