@@ -77,9 +77,7 @@ TEXTS = {
     "reply.comment_changed": _("The comment was deleted or edited before the reply was written."),
     "reply.day_full_of": _("%(replies_today)s of %(per_day)s replies allowed per day are used"),
     "reply.in_run_of": _("the reply to a newer comment by %(author)s in this thread covers it"),
-    "reply.thread_unread": _(
-        "the thread could not be read again before the reply: %(error)s"
-    ),
+    "reply.thread_unread": _("the thread could not be read again before the reply: %(error)s"),
     "reply.paused": _("%(what)s is paused by %(by)s: %(why)s"),
     "reply.paused_by": _("%(what)s is paused by %(by)s"),
     "reply.rejected": _("%(by)s: %(why)s"),

@@ -39,9 +39,14 @@ def access_to(
         remote_id=account.remote_id,
         dialect=surface.dialect,
         meter=SharedMeter(
-            surface.budgets, credential=credential, address=address, sends=sends, clock=clock,
-            sharers=sharers, shared=surface.shared_buckets,
-        ),  # fmt: skip
+            surface.budgets,
+            credential=credential,
+            address=address,
+            sends=sends,
+            clock=clock,
+            sharers=sharers,
+            shared=surface.shared_buckets,
+        ),
         transport=transport,
         clock=clock,
     )

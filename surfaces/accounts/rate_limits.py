@@ -1,8 +1,8 @@
 """Enforce rate limits across all processes that read and write.
 
 Every bucket is one row, changed in one statement. It holds the time of each request of its
-period, so no period of that length ever has more than is allowed. Reading leaves a part of each bucket to
-delivery, which has priority.
+period, so no period of that length ever has more than is allowed. Reading leaves a part of each
+bucket to delivery, which has priority.
 """
 
 import hashlib
@@ -86,7 +86,9 @@ class SharedMeter:
         self._limits: Mapping[str, RateLimit] = {limit.bucket: limit for limit in limits}
         self._credential, self._address = credential, address
         self._sends, self._clock, self._sharers = sends, clock, max(1, sharers)
-        self._shared = shared | {limit.bucket for limit in self._limits.values() if limit.by_address}
+        self._shared = shared | {
+            limit.bucket for limit in self._limits.values() if limit.by_address
+        }
         self.requests = 0
 
     def take(self, *buckets: str) -> None:

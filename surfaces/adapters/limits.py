@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-
 PLENTY = 50
 
 

@@ -1,4 +1,4 @@
-"""Read a thread again before a reply, so that nobody answers what was deleted or edited meanwhile."""
+"""Read a thread again before a reply, so that deleted and edited comments are not answered."""
 
 from contextlib import closing, suppress
 from datetime import datetime, timedelta
@@ -28,13 +28,13 @@ def read_again(comment: Message, *, clock: Clock, transport: Transport = None) -
         return
     account = comment.account
     # The requests are those of reading: they take nothing from what is kept for sending.
-    with closing(open_reader(account, clock=clock, transport=transport)) as reader:
-        with suppress(Limited, Refused):
-            identify(account, reader)
-            read_thread(account, reader, post.remote_id, WatchReport(), clock=clock)
-            post.refresh_from_db(fields=["thread_is_whole", "deleted_at"])
-            if post.thread_is_whole is False and post.deleted_at is None:
-                _read_single(comment, reader, clock=clock)
+    reader = open_reader(account, clock=clock, transport=transport)
+    with closing(reader), suppress(Limited, Refused):
+        identify(account, reader)
+        read_thread(account, reader, post.remote_id, WatchReport(), clock=clock)
+        post.refresh_from_db(fields=["thread_is_whole", "deleted_at"])
+        if post.thread_is_whole is False and post.deleted_at is None:
+            _read_single(comment, reader, clock=clock)
 
 
 def _read_single(comment: Message, reader: Reader, *, clock: Clock) -> None:

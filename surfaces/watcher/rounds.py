@@ -178,7 +178,7 @@ def identify(account: Account, reader: Reader) -> None:
     except IntegrityError as error:  # one name there is one account here
         raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
     account.handle, account.remote_id = facts["handle"], facts["remote_id"]
-    reader.access = replace(reader.access, **facts)
+    reader.access = replace(reader.access, handle=account.handle, remote_id=account.remote_id)
 
 
 def read_thread(

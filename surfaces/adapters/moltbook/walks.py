@@ -1,9 +1,9 @@
 """Walk a list of posts in parts: the place of every walk is kept in the cursor between rounds.
 
-    top ──> new posts, until a post that was there at the last round
-     └─ not reached ──> a gap: walked down from there, over several rounds; the first is the history
-    sweep ──> again over all of it, for the comment counts, as long as that costs less than asking
-              for each post
+top ──> new posts, until a post that was there at the last round
+ └─ not reached ──> a gap: walked down from there, over several rounds; the first is the history
+sweep ──> again over all of it, for the comment counts, as long as that costs less than asking
+          for each post
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,8 @@ class ListWalk:
         """Read what is new; what was not reached becomes a gap."""
         marks, newest = set(self._place.get("marks") or []), list[str]()
         is_known = False
-        for page, self._below in self._pages(ListPosition(), TOP_PAGES):
+        for page, below in self._pages(ListPosition(), TOP_PAGES):
+            self._below = below
             ids = [item.remote_id for item in page.posts]
             newest = newest or ids[:MARKS]
             is_known = is_known or bool(marks.intersection(ids))

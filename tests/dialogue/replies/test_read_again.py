@@ -100,7 +100,9 @@ def test_where_the_service_does_not_answer_the_reply_waits_and_says_so(talk: Tal
     notice = of(talk.row)
     assert notice.verdict == "thread_unread"
     assert "could not be read again" in str(notice.why)
-    assert notice.look_at == pytest.approx(talk.clock() + talk.account.interval, abs=timedelta(seconds=5))
+    assert notice.look_at == pytest.approx(
+        talk.clock() + talk.account.interval, abs=timedelta(seconds=5)
+    )
     assert (talk.row.reply_attempts, Activation.objects.get().state) == (0, "released")
     talk.fake.advance(301)
     assert talk.answer().drafted == 1

@@ -1,4 +1,4 @@
-"""A busy Moltbook: our posts among 2,000 by others, 100 requests a minute, a clock that is moved."""
+"""A busy Moltbook: our posts among 2,000 by others, rate limits, and a clock that is moved."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_three_hundred_posts_end_by_themselves_within_the_limit(
         Surface.objects.update(limits=KNOWN[fake.world.dialect])
     steps = list(history.steps())
     minutes = sum(history.slept) / 60
-    print(f"{fake.world.dialect}, limits {limits}: {minutes:.1f} min waited")  # noqa: T201
+    print(f"{fake.world.dialect}, limits {limits}: {minutes:.1f} min waited")
     assert steps[-1].posts == posts
     assert Message.objects.comments().count() == posts
     assert any(step.waits_until for step in steps)
@@ -127,7 +127,9 @@ def test_a_service_that_stays_down_ends_the_run_and_keeps_its_place(fake: FakeMo
     assert [step.posts for step in history.steps()] == [2, 3]
 
 
-def test_the_command_is_quiet_in_a_pipe_and_ends_with_one_line(fake: FakeMoltbook, monkeypatch: Any):
+def test_the_command_is_quiet_in_a_pipe_and_ends_with_one_line(
+    fake: FakeMoltbook, monkeypatch: Any
+):
     history = History(fake, 2)
     told, errors = io.StringIO(), io.StringIO()
     call_command("backfill", history.account.name, stdout=told, stderr=errors)

@@ -29,7 +29,7 @@ def is_rotation(path: str) -> bool:
 
 def test_all_our_posts_are_found_within_half_an_hour_of_connecting(place: Busy):
     taken = place.rounds_until_found()
-    print(f"{place.fake.world.dialect}: all {place.found()} posts found in round {taken}")  # noqa: T201
+    print(f"{place.fake.world.dialect}: all {place.found()} posts found in round {taken}")
     assert taken <= 6
     assert place.refused() == 0
 
@@ -37,8 +37,8 @@ def test_all_our_posts_are_found_within_half_an_hour_of_connecting(place: Busy):
 def test_a_comment_on_any_post_is_noticed_within_three_rounds(place: Busy):
     place.rounds_until_found()
     taken = [place.rounds_until_noticed(place.posts[n]) for n in (0, 100, 199, 200, 250, 299)]
-    print(f"{place.fake.world.dialect}: rounds until noticed {taken}")  # noqa: T201
-    print(f"{place.fake.world.dialect}: requests per round {place.counts}")  # noqa: T201
+    print(f"{place.fake.world.dialect}: rounds until noticed {taken}")
+    print(f"{place.fake.world.dialect}: requests per round {place.counts}")
     assert max(taken) <= 3
     assert place.refused() == 0
 
@@ -63,7 +63,7 @@ def test_two_accounts_at_one_address_never_meet_a_refusal(dialect: str):
             place.fake.add_comment(post, "nightjar", f"What of {post[:8]}, and the moon?")
         for _ in range(8):
             done = place.round()
-        print(f"{dialect}, two accounts: requests per round {place.counts}")  # noqa: T201
+        print(f"{dialect}, two accounts: requests per round {place.counts}")
         assert place.refused() == 0
         assert [str(row.outcome) for row in done] == ["", ""]
         assert place.found() == len(place.posts)
