@@ -145,7 +145,6 @@ TEXTS = {
     "verdict.switched_off": _("automatic replies are off"),
     "verdict.thread_full": _("the limit of replies per thread is reached"),
     "verdict.thread_gone": _("its thread was deleted on the surface"),
-    "verdict.thread_unread": _("the thread could not be read again before the reply"),
     "verdict.too_old": _("it is older than the maximum comment age"),
     "verdict.too_soon": _("minimum interval between replies"),
     "verdict.tried_out": _("all attempts failed"),

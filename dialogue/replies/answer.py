@@ -131,7 +131,7 @@ def _release(
     if until is None:
         woken.reason.note(look_at=now, why=why)
         return
-    waits = ReplyVerdict(ReplyAction.WAIT, Reason.THREAD_UNREAD, why, until)
+    waits = ReplyVerdict(ReplyAction.WAIT, Reason.BETWEEN_TRIES, why, until)
     woken.reason.note(verdict=waits.why.code, why=waits.reason, look_at=until, considered_at=now)
     reply_state.note_reason(comment, waits.reason)
 

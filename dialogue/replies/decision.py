@@ -59,7 +59,6 @@ class Reason(Enum):
     SPENT = "verdict.spent"
     BACKED_OFF = "verdict.backed_off"
     BETWEEN_TRIES = "verdict.between_tries"
-    THREAD_UNREAD = "verdict.thread_unread"
     AWAKE = "verdict.awake"
 
     @property

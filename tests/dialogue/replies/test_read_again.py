@@ -98,7 +98,7 @@ def test_where_the_service_does_not_answer_the_reply_waits_and_says_so(talk: Tal
     done = talk.answer()
     assert (done.waits, done.drafted) == (1, 0)
     notice = of(talk.row)
-    assert notice.verdict == "thread_unread"
+    assert notice.verdict == "between_tries"
     assert "could not be read again" in str(notice.why)
     assert notice.look_at == pytest.approx(
         talk.clock() + talk.account.interval, abs=timedelta(seconds=5)
