@@ -11,7 +11,26 @@ POSTS, NEWS = 1_000, 20
 
 
 def main() -> list[tuple[str, float, str]]:
-    return [_round(dialect) for dialect in ("open", "live")]
+    rows = [_round(dialect) for dialect in ("open", "live")]
+    return rows + [row for dialect in ("open", "live") for row in _busy(dialect)]
+
+
+def _busy(dialect: str) -> list[tuple[str, float, str]]:
+    """300 posts of ours among 2,000 by others, at 100 requests a minute (live: 60)."""
+    from tests.surfaces.watcher.busy import busy
+
+    with busy(dialect, [f"iris_{dialect}"]) as place:
+        until_found = place.rounds_until_found()
+        noticed = [place.rounds_until_noticed(place.posts[n]) for n in (0, 150, 299)]
+        counts = ", ".join(map(str, place.counts))
+        refused = place.refused()
+    name = f"busy Moltbook, {dialect}"
+    return [
+        (f"{name}: rounds until all posts are found", float(until_found), "promise ≤ 6"),
+        (f"{name}: rounds until a comment is noticed", float(max(noticed)), "promise ≤ 3"),
+        (f"{name}: requests of the last round", float(place.counts[-1]),
+         f"per round {counts}; {refused} refused"),
+    ]  # fmt: skip
 
 
 def _round(dialect: str) -> tuple[str, float, str]:

@@ -25,7 +25,7 @@ from surfaces.operators.models.sign_in_attempt import SignInAttempt
 from surfaces.pauses.models import Pause
 from surfaces.settings import services as settings_services
 from surfaces.spam.models import SpamDecision, SpamToken
-from surfaces.watcher.models import WatchRound
+from surfaces.watcher.models import ReadingPlace, WatchRound
 
 admin.site.site_header = admin.site.site_title = "Colloquy administration"
 admin.site.index_title = "Everything there is to look at"
@@ -127,6 +127,11 @@ show(AuditEvent, list_display=["id", "at", "actor", "action", "subject", "why"])
 show(
     WatchRound,
     list_display=["id", "account", "started_at", "outcome", "requests", "stored", "skipped"],
+    list_select_related=["account"],
+)
+show(
+    ReadingPlace,
+    list_display=["account", "started_at", "posts", "ended_at"],
     list_select_related=["account"],
 )
 show(RateLimitWindow, list_display=["holder", "bucket", "used", "window_ends_at", "blocked_until"])

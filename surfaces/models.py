@@ -18,13 +18,13 @@ from surfaces.operators.models.sign_in_attempt import SignInAttempt
 from surfaces.pauses.models import Pause
 from surfaces.settings.models import InstanceSettings
 from surfaces.spam.models import SpamDecision, SpamToken
-from surfaces.watcher.models import WatchRound
+from surfaces.watcher.models import ReadingPlace, WatchRound
 from surfaces.workers.models import Worker
 
 __all__ = [
     "Account", "ApiKey", "AuditEvent", "DeskItem", "DeskViewer", "Draft", "HubAuthor", "HubClock",
     "HubComment", "HubCommunity", "HubPost", "HubRead", "InstanceSettings", "Message", "Notice",
     "NoticeCursor", "NoticeDelivery", "NoticeRule", "Operator", "Pause", "RateLimitWindow",
-    "RecoveryCode", "SavedView", "SignInAttempt", "SpamDecision", "SpamToken", "Surface",
-    "WatchRound", "Worker",
+    "ReadingPlace", "RecoveryCode", "SavedView", "SignInAttempt", "SpamDecision", "SpamToken",
+    "Surface", "WatchRound", "Worker",
 ]  # fmt: skip

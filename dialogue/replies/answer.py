@@ -1,5 +1,6 @@
 """Reply to one comment: call the voice, then store a draft or the failure.
 
+thread read again where its last reading is old ─> comment changed: decided anew
 text ─> draft, activation and notification in one transaction
 no text ─> a failed attempt; the next waits longer, and after the last the comment failed
 stopped, out of budget, comment changed ─> released
@@ -9,6 +10,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import DatabaseError, transaction
 
@@ -20,14 +22,16 @@ from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict
 from dialogue.voice import briefs, generate
 from dialogue.voice.base import Reply
 from dialogue.voice.generate import LONGEST_ORIGIN
+from surfaces.accounts.services import stop_account
 from surfaces.drafts import services as draft_services
 from surfaces.drafts.attempts import retry_delay
 from surfaces.drafts.models import DraftKind
-from surfaces.errors import BadInput, RuleBroken, SurfaceError
+from surfaces.errors import BadInput, RuleBroken, SurfaceError, TryLater
 from surfaces.messages import reply_state
 from surfaces.messages.models import OPEN, SpamStatus
 from surfaces.models import AuditEvent, Message
-from surfaces.text.reasons import StoredReason, reason
+from surfaces.text.reasons import StoredReason, as_reason, reason
+from surfaces.watcher import reread
 
 logger = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
@@ -49,6 +53,8 @@ def write_reply(
 ) -> None:
     """Call the voice and store the draft. Every error is recorded in the activation."""
     try:
+        if not _is_as_decided(woken, tally, clock=clock):
+            return
         brief, context = briefs.reply_brief(woken.reason, now=clock())
         written, voice = generate.generate(woken, brief, context, clock=clock, is_ending=is_ending)
         read = brief.comment.text if brief.comment else ""
@@ -76,6 +82,58 @@ def write_reply(
         logger.exception("an activation failed in us", extra={"activation_id": woken.pk})
         why = reason("activation.program_failed", name=type(error).__name__)
         _fail_try(woken, why, wait=None, now=clock())
+
+
+def _is_as_decided(woken: Activation, tally: ReplyCounts, *, clock: Clock) -> bool:
+    """Read the thread again, outside any transaction. False: the comment is released.
+
+    A comment that was deleted or edited is decided anew. Where the service does not answer, the
+    reply waits: it could not be sent either. No attempt is counted, since no voice was asked.
+    """
+    comment = woken.reason.comment
+    decided_on = _facts_of(comment)
+    try:
+        reread.read_again(comment, clock=clock)
+    except TryLater as error:
+        tally.waits += 1
+        why = reason("reply.thread_unread", error=error.reason)
+        until = clock() + (error.wait or comment.account.interval)
+        _release(woken, why, now=clock(), until=until)
+        return False
+    except SurfaceError as error:
+        tally.waits += 1
+        stop_account(comment.account, error, now=clock())
+        _release(woken, error.reason, now=clock())
+        return False
+    if _facts_of(Message.objects.select_related("post").get(pk=comment.pk)) == decided_on:
+        return True
+    tally.given_back += 1
+    _release(woken, as_reason("reply.comment_changed"), now=clock())
+    return False
+
+
+def _facts_of(comment: Message) -> tuple[Any, ...]:
+    status, gone = comment.spam_status, (comment.deleted_at, comment.post.deleted_at)
+    return comment.content, status, [moment is not None for moment in gone]
+
+
+@transaction.atomic
+def _release(
+    woken: Activation, why: StoredReason, *, now: datetime, until: datetime | None = None
+) -> None:
+    """Release the comment before a voice was asked: it is considered again, without an attempt."""
+    try:
+        activation_services.finish(woken, ActivationState.RELEASED, why, now=now)
+    except errors.LeaseLost:
+        return
+    comment = Message.objects.filter(pk=woken.reason.comment.pk)
+    reply_state.uncount_attempt(comment)
+    if until is None:
+        woken.reason.note(look_at=now, why=why)
+        return
+    waits = ReplyVerdict(ReplyAction.WAIT, Reason.BETWEEN_TRIES, why, until)
+    woken.reason.note(verdict=waits.why.code, why=waits.reason, look_at=until, considered_at=now)
+    reply_state.note_reason(comment, waits.reason)
 
 
 @transaction.atomic

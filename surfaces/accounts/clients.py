@@ -31,6 +31,7 @@ def access_to(
         transport = HubTransport()
     credential = credential_holder(surface.kind, token)
     address = address_holder(surface.base_url or surface.traits.base_url)
+    sharers = 1 if sends else Account.objects.on().filter(surface=surface).count()
     return Access(
         token=token,
         base_url=surface.base_url,
@@ -38,7 +39,13 @@ def access_to(
         remote_id=account.remote_id,
         dialect=surface.dialect,
         meter=SharedMeter(
-            surface.budgets, credential=credential, address=address, sends=sends, clock=clock
+            surface.budgets,
+            credential=credential,
+            address=address,
+            sends=sends,
+            clock=clock,
+            sharers=sharers,
+            shared=surface.shared_buckets,
         ),
         transport=transport,
         clock=clock,

@@ -73,10 +73,17 @@ class Reader(Adapter):
         """Find the threads with news, in as few requests as possible."""
 
     @abstractmethod
-    def thread(self, post_id: str, *, count: int | None = None) -> types.ThreadItems:
+    def thread(
+        self, post_id: str, *, count: int | None = None, known: int | None = None
+    ) -> types.ThreadItems:
         """Read one thread. `count`: the number of comments the service just reported, if any;
-        then the post need not be fetched, and `root` may be None.
+        then the post need not be fetched, and `root` may be None. `known`: the number at our last
+        reading; where the post still says so, its comments need not be read.
         """
+
+    def comment(self, post_id: str, remote_id: str) -> types.Item | None:
+        """Read one comment by its id, also where the list is cut; None: it does not exist."""
+        raise Refused("service.no_single_comment")
 
     @abstractmethod
     def history(self, cursor: str | None) -> types.ItemPage:

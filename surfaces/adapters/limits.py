@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+PLENTY = 50
+
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
@@ -21,6 +23,10 @@ class Meter(Protocol):
 
     def take(self, *buckets: str) -> None:
         """Count one request in every bucket, or in none and raise `Limited(asked=False)`."""
+
+    def spare(self, *buckets: str) -> int:
+        """How many requests that could wait may be made now."""
+        return PLENTY
 
     def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
         """Store what the service reported: `left` requests, or a `wait`."""

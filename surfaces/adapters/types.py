@@ -58,13 +58,17 @@ class Skipped:
 class ThreadItems:
     """A post with its comments, parents before children.
     `is_complete` false: missing comments may still exist.
+    `is_cut`: a list was cut, and what else was found came by other ways: no proof of absence.
     `root` None with `is_gone` true: the post does not exist.
+    `is_unchanged`: the count is still the one we know; the comments were not read.
     """
 
     root: Item | None
     comments: tuple[Item, ...] = ()
     is_complete: bool = True
+    is_cut: bool = False
     is_gone: bool = False
+    is_unchanged: bool = False
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -72,6 +76,9 @@ class ThreadItems:
 class KnownThread:
     comment_count: int | None  # the service's own count when we last read the thread
     read_at: datetime | None
+    checked_at: datetime | None = None  # when its count was last told, or it was read
+    created_at: datetime | None = None
+    is_ours: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +90,8 @@ class News:
     `scores`: the score per post id, where the service told it along with the counts.
     `posts`: posts of ours (or newly met) that came along for nothing and should be stored.
     `unheard`: known post ids the service said nothing about: looked at in rotation.
-    `cursor`: opaque JSON, handed back at the next round.
+    `spare`: how many requests are left for the unheard.
+    `cursor`: JSON, handed back at the next round. `walks` in it: gaps not walked yet, by list.
     """
 
     touched: tuple[str, ...] = ()
@@ -91,6 +99,7 @@ class News:
     scores: Mapping[str, int] = field(default_factory=dict)
     posts: tuple[Item, ...] = ()
     unheard: tuple[str, ...] = ()
+    spare: int = 0
     cursor: dict[str, Any] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
 

@@ -162,6 +162,7 @@ class Message(models.Model):
     # Posts only: what the surface said of the thread when it was last read.
     comment_count = models.PositiveIntegerField(null=True, blank=True)
     thread_read_at = models.DateTimeField(null=True, blank=True)
+    thread_checked_at = models.DateTimeField(null=True, blank=True)  # its count, at least
     thread_is_whole = models.BooleanField(null=True, blank=True)
 
     search = models.GeneratedField(

@@ -233,22 +233,40 @@ def _mark(row: Message, action: str, now: datetime, **facts: Any) -> None:
     )
 
 
+def mark_deleted(row: Message, *, now: datetime) -> int:
+    """Mark a row that is no longer there; return how many were marked."""
+    if row.deleted_at is not None:
+        return 0
+    _mark(row, "message.deleted", now, deleted_at=now)
+    return 1
+
+
+def note_checked(account: Account, post_ids: Sequence[str], *, now: datetime) -> None:
+    """Remember when the service last said how many comments these threads have."""
+    if post_ids:
+        posts = Message.objects.filter(account=account, remote_id__in=post_ids)
+        posts.update(thread_checked_at=now)
+
+
 def note_thread(
     account: Account, post_id: str, thread: ThreadItems, *, now: datetime, count: int | None = None
 ) -> int:
-    """Remember that a thread was read; mark what is no longer in a whole list, and count it."""
-    post = Message.objects.filter(account=account, remote_id=post_id).only("id").first()
+    """Remember that a thread was read; mark what is gone, and count it."""
+    posts = Message.objects.filter(account=account, remote_id=post_id)
+    post = posts.only("id", "account", "content", "deleted_at").first()
     if post is None:
         return 0
-    facts: dict[str, Any] = {"thread_read_at": now, "thread_is_whole": thread.is_complete}
     if thread.root and thread.root.comment_count is not None:
         count = thread.root.comment_count
+    facts: dict[str, Any] = {"thread_read_at": now, "thread_checked_at": now}
+    if not thread.is_gone:
+        facts["thread_is_whole"] = thread.is_complete
     if count is not None:
         facts["comment_count"] = count
-    if thread.is_gone:
-        facts["deleted_at"] = now
     Message.objects.filter(pk=post.pk).update(**facts)
-    if thread.is_gone or not thread.is_complete:
+    if thread.is_gone:
+        return mark_deleted(post, now=now)
+    if not thread.is_complete:
         return 0
     here = {item.remote_id for item in thread.comments} | {s.remote_id for s in thread.skipped}
     gone = Message.objects.filter(post=post, deleted_at=None, seen_at__lt=now - SETTLING)

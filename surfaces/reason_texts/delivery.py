@@ -64,6 +64,9 @@ TEXTS = {
     "look.absent_once": _("Not found at the first check; checking once more."),
     "look.absent_twice": _("Not found in two checks. It will be sent again."),
     "look.cannot_tell": _("Delivery unconfirmed: %(why)s."),
+    "look.could_be_ours": _(
+        "the same text is there, and the service does not say by whom or what it replies to"
+    ),
     "look.failed": _("Delivery check failed: %(found)s."),
     "look.found": _("Found on the surface: it was delivered."),
     "look.found_by_person": _("An operator found it on the surface."),

@@ -1,4 +1,4 @@
-"""Watch round: the result of one poll of an account."""
+"""What reading leaves behind: the result of each poll, and how far a backfill has come."""
 
 from datetime import datetime
 from typing import Self
@@ -53,3 +53,16 @@ class WatchRound(models.Model):
     @property
     def took(self) -> str:
         return f"{(self.ended_at - self.started_at).total_seconds():.1f} s"
+
+
+class ReadingPlace(models.Model):
+    """How far the backfill of an account has come. Ended: the next one begins anew."""
+
+    account = models.OneToOneField(Account, models.CASCADE, related_name="reading_place")
+    started_at = models.DateTimeField()
+    page = models.TextField(blank=True)  # the cursor of the page being read; empty: the first
+    posts = models.PositiveIntegerField(default=0)  # read so far
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"place in the history of account {self.account_id}"

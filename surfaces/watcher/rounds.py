@@ -10,8 +10,7 @@ matches, and it stops.
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -35,10 +34,17 @@ from surfaces.errors import (
     Suspended,
     TryLater,
 )
-from surfaces.messages.store import StoreResult, note_thread, store, store_scores
+from surfaces.messages.store import (
+    StoreResult,
+    note_checked,
+    note_thread,
+    store,
+    store_scores,
+)
 from surfaces.spam import classify
 from surfaces.text.reasons import StoredReason, as_reason, reason
 from surfaces.watcher.models import WatchRound
+from surfaces.watcher.own_replies import claim_own
 from surfaces.watcher.thread_selection import LEFT, MOST_LEFT, known_posts, to_read, turned
 from surfaces.workers.at_once import do_at_once
 
@@ -62,6 +68,7 @@ class WatchReport:
     threads: int = 0
     stored: StoreResult = field(default_factory=StoreResult)
     skipped: list[Skipped] = field(default_factory=list)
+    cursor: dict[str, Any] | None = None  # where the next round goes on
 
 
 def watch_due(
@@ -134,11 +141,11 @@ def _round(account: Account, *, clock: Clock, transport: Transport) -> WatchRoun
     """Read `account`; whatever goes wrong ends in the round's outcome, never beyond."""
     report, started_at, requests = WatchReport(), clock(), 0
     outcome: StoredReason | str = ""
-    facts: dict[str, Any] = {}
     try:
-        reader = open_known_reader(account, clock=clock, transport=transport)
+        reader = open_reader(account, clock=clock, transport=transport)
         try:
-            facts = _read(account, reader, report, clock=clock)
+            identify(account, reader)
+            _read(account, reader, report, clock=clock)
         finally:
             requests = getattr(reader.access.meter, "requests", 0)
             reader.close()
@@ -155,59 +162,71 @@ def _round(account: Account, *, clock: Clock, transport: Transport) -> WatchRoun
     except Exception as error:
         outcome = reason("watch.program_failed", name=type(error).__name__)
         logger.exception("a round failed in us", extra={"account_id": account.pk})
-    return _finish(account, report, outcome, facts, started_at, requests, now=clock())
+    return _finish(account, report, outcome, started_at, requests, now=clock())
 
 
-def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock) -> dict[str, Any]:
+def _read(account: Account, reader: Reader, report: WatchReport, *, clock: Clock) -> None:
     known = known_posts(account)
     news = reader.news(known, account.cursor)
     report.skipped += news.skipped
     _store(account, news.posts, report, now=clock())
     store_scores(account, news.scores)
-    failures, left = 0, []
+    note_checked(account, [p for p in news.counts if p in known], now=clock())
     chosen = to_read(account, known, news, now=clock())
-    for post_id in turned(chosen[:MOST_THREADS], account.watch_number):
+    queue = turned(chosen.news[:MOST_THREADS], account.watch_number)
+    left = dict.fromkeys(chosen.news)
+    report.cursor = {**news.cursor, LEFT: [*left][:MOST_LEFT]}
+    failures = 0
+    for post_id in [*queue, *chosen.rotation]:
         # Renew the claim, or stop: a round that lost it must not go on.
         mine = Account.objects.filter(pk=account.pk, watch_number=account.watch_number)
         if not mine.update(watch_lease_until=clock() + LEASE):
             raise ClaimLost
+        is_rotation = post_id not in left
         try:
             count = news.counts.get(post_id)
-            read_thread(account, reader, post_id, report, clock=clock, count=count)
+            was = known[post_id].comment_count if is_rotation else None
+            read_thread(account, reader, post_id, report, clock=clock, count=count, known=was)
             failures = 0
+            left.pop(post_id, None)
         except (Refused, TryLater) as error:
+            if isinstance(error, Limited) and not error.asked:
+                break  # our own limit: the rest is left for the next round
             failures += 1
             if isinstance(error, Limited) or failures >= FAILURES_IN_A_ROW:
                 raise
             report.skipped.append(Skipped(post_id, reason("watch.thread", error=error.reason)))
-            if not (isinstance(error, Refused) and error.permanent):
-                left.append(post_id)
-    left += chosen[MOST_THREADS:]
-    return {"cursor": {**news.cursor, LEFT: left[:MOST_LEFT]}}
+            if isinstance(error, Refused) and error.permanent:
+                left.pop(post_id, None)
+        finally:
+            report.cursor[LEFT] = [*left][:MOST_LEFT]
 
 
-def open_known_reader(account: Account, *, clock: Clock, transport: Transport = None) -> Reader:
+def identify(account: Account, reader: Reader) -> None:
+    """Ask who we are and what is spoken here, where it is not known; counted with the requests of
+    `reader`. An account with a note, such as "not claimed yet", is asked for again.
+    """
     surface = account.surface
     is_undecided = not surface.known_dialect and len(surface.traits.dialects) > 1
-    if not account.remote_id or account.identity_note or is_undecided:
-        with closing(open_reader(account, clock=clock, transport=transport)) as asking:
-            identity = asking.who_am_i()
-        facts: dict[str, Any] = {
-            "handle": identity.handle[:120],
-            "remote_id": identity.remote_id[:200],
-            "identity_note": as_reason(identity.note),
-        }
-        try:
-            with transaction.atomic():
-                Account.objects.filter(pk=account.pk).update(**facts)
-        except IntegrityError as error:  # one name there is one account here
-            raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
-        if is_undecided:
-            Surface.objects.filter(pk=surface.pk, dialect="").update(dialect=identity.dialect)
-            surface.dialect = identity.dialect
-        for name, value in facts.items():
-            setattr(account, name, value)
-    return open_reader(account, clock=clock, transport=transport)
+    if account.remote_id and not account.identity_note and not is_undecided:
+        return
+    identity = reader.who_am_i()
+    facts: dict[str, Any] = {
+        "handle": identity.handle[:120],
+        "remote_id": identity.remote_id[:200],
+        "identity_note": as_reason(identity.note),
+    }
+    try:
+        with transaction.atomic():
+            Account.objects.filter(pk=account.pk).update(**facts)
+    except IntegrityError as error:  # one name there is one account here
+        raise AuthFailed(reason("account.connected_twice", handle=identity.handle)) from error
+    if is_undecided:
+        Surface.objects.filter(pk=surface.pk, dialect="").update(dialect=identity.dialect)
+        surface.dialect = identity.dialect
+    for name, value in facts.items():
+        setattr(account, name, value)
+    reader.access = replace(reader.access, handle=account.handle, remote_id=account.remote_id)
 
 
 def read_thread(
@@ -218,9 +237,15 @@ def read_thread(
     *,
     clock: Clock,
     count: int | None = None,
+    known: int | None = None,
 ) -> None:
-    """Read one thread whole and store it. `count`: what the service just said it holds."""
-    thread = reader.thread(post_id, count=count)
+    """Read one thread whole and store it. `count`: what the service just said it holds.
+    `known`: what it said before; where it still does, nothing is read.
+    """
+    thread = reader.thread(post_id, count=count, known=known)
+    if thread.is_unchanged:
+        note_checked(account, [post_id], now=clock())
+        return
     report.threads += 1
     report.skipped += thread.skipped
     items = [*([thread.root] if thread.root else []), *thread.comments]
@@ -230,6 +255,8 @@ def read_thread(
 
 
 def _store(account: Account, items: Sequence[Item], report: WatchReport, *, now: datetime) -> None:
+    items, unclear = claim_own(account, items)
+    report.skipped += unclear
     report.stored.add(store(account, items, now=now, judge=classify.classify_items))
 
 
@@ -263,13 +290,13 @@ def _finish(
     account: Account,
     report: WatchReport,
     outcome: StoredReason | str,
-    facts: dict[str, Any],
     started_at: datetime,
     requests: int,
     *,
     now: datetime,
 ) -> WatchRound:
     done = report.stored
+    facts = {} if report.cursor is None else {"cursor": report.cursor}
     row = WatchRound(
         account=account, started_at=started_at, ended_at=now, outcome=outcome,
         requests=requests, threads=report.threads, seen=report.seen,

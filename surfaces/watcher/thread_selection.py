@@ -1,19 +1,28 @@
 """Choose which threads a round reads: news first, then a share of the rest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from surfaces.accounts.models.account import Account
 from surfaces.adapters.types import KnownThread, News
-from surfaces.messages.models import Message
+from surfaces.messages.models import Direction, Message
 
 SWEEP = timedelta(hours=24)  # within it, every known thread is read once
-ROTATION = 10  # threads per round the surface says nothing about
+LATELY = timedelta(days=7)  # comments since then make a post an active one
 LEFT = "left"  # in the cursor: threads with news that a round did not get to
 MOST_LEFT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadChoice:
+    """`news` are read; of `rotation` only the counts, unless they moved."""
+
+    news: list[str]
+    rotation: list[str]
 
 
 def known_posts(account: Account) -> dict[str, KnownThread]:
@@ -21,14 +30,21 @@ def known_posts(account: Account) -> dict[str, KnownThread]:
     ours = Message.objects.filter(account=account).outgoing()
     posts = Message.objects.filter(account=account).posts().alive()
     watched = posts.filter(Q(direction="outgoing") | Q(pk__in=ours.comments().values("post")))
-    rows = watched.values_list("remote_id", "comment_count", "thread_read_at")
-    return {remote_id: KnownThread(count, read_at) for remote_id, count, read_at in rows}
+    names = ("comment_count", "thread_read_at", "thread_checked_at", "created_at", "direction")
+    return {
+        remote_id: KnownThread(
+            count, read_at, checked_at or read_at, created_at, direction == Direction.OUTGOING
+        )
+        for remote_id, count, read_at, checked_at, created_at, direction in watched.values_list(
+            "remote_id", *names
+        )
+    }
 
 
 def to_read(
     account: Account, known: Mapping[str, KnownThread], news: News, *, now: datetime
-) -> list[str]:
-    """Threads with news first, then a share of the rest, the longest unread first."""
+) -> ThreadChoice:
+    """Threads with news, a share of those not read for a day, and the rotation."""
     met = [p.remote_id for p in news.posts if p.remote_id not in known and p.comment_count != 0]
     chosen = dict.fromkeys([*account.cursor.get(LEFT, []), *news.touched, *met])
     longest_ago = datetime.min.replace(tzinfo=now.tzinfo)
@@ -39,9 +55,33 @@ def to_read(
     )
     share = max(1, ceil(len(known) * account.interval / SWEEP))
     chosen.update(dict.fromkeys(post_id for _, post_id in stale[:share]))
-    quiet = sorted((known[p].read_at or longest_ago, p) for p in {*news.unheard} if p in known)
-    chosen.update(dict.fromkeys(post_id for _, post_id in quiet[:ROTATION]))
-    return list(chosen)
+    unheard = [post_id for post_id in news.unheard if post_id not in chosen and post_id in known]
+    return ThreadChoice(list(chosen), _rotation(account, known, unheard, news.spare, now=now))
+
+
+def _rotation(
+    account: Account,
+    known: Mapping[str, KnownThread],
+    unheard: Sequence[str],
+    most: int,
+    *,
+    now: datetime,
+) -> list[str]:
+    """The most active posts first, for half of it; then those checked the longest ago."""
+    active = _active(account, unheard, now=now)[: max(1, most // 2)]
+    longest_ago = datetime.min.replace(tzinfo=now.tzinfo)
+    rest = sorted(unheard, key=lambda post_id: (known[post_id].checked_at or longest_ago, post_id))
+    return list(dict.fromkeys([*active, *rest]))[:most]
+
+
+def _active(account: Account, unheard: Sequence[str], *, now: datetime) -> list[str]:
+    """Posts with comments lately, most comments first."""
+    if not unheard:
+        return []
+    lately = Message.objects.filter(account=account, created_at__gte=now - LATELY).comments()
+    counts = lately.filter(post__remote_id__in=unheard).order_by().values("post__remote_id")
+    rows = counts.annotate(said=Count("pk")).order_by("-said", "post__remote_id")
+    return list(rows.values_list("post__remote_id", flat=True))
 
 
 def turned(chosen: list[str], number: int) -> list[str]:

@@ -195,6 +195,11 @@ class FakeMoltbook(Loopback):
 class _Handler(Handler):
     wbufsize = 65536
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The Date header, by the clock that tests move."""
+        fake: FakeMoltbook = self.server.fake
+        return super().date_time_string(fake.world.now() if timestamp is None else timestamp)
+
     def _handle(self) -> None:
         fake: FakeMoltbook = self.server.fake
         parts = urlsplit(self.path)

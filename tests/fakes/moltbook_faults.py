@@ -148,6 +148,31 @@ def _surrogates(item: dict[str, Any]) -> None:
         item["content"] = f"a\x00b\ud800{item['content']}"
 
 
+def _null_author(item: dict[str, Any]) -> None:
+    """What the live site does now and then. Posts in lists have an author, too."""
+    for name in ("author", "author_name", "author_display_name", "author_id"):
+        if name in item:
+            item[name] = None
+
+
+def _double_space(item: dict[str, Any]) -> None:
+    if isinstance(item.get("content"), str):
+        item["content"] = item["content"].replace(" ", "  ")
+
+
+def _flat(body: Any) -> Any:
+    """The same comments as a flat list that names no parent."""
+    found: list[dict[str, Any]] = []
+
+    def lift(item: dict[str, Any]) -> None:
+        if "replies" in item:
+            item |= {"replies": [], "parent_id": None}
+            found.append(item)
+
+    _each(body, lift)
+    return body | {"comments": found} if isinstance(body, dict) and "comments" in body else body
+
+
 def _deep(body: Any) -> bytes:
     return (
         b'{"success":true,"comments":'
@@ -172,6 +197,8 @@ def spoil(fault: Fault, reply: Reply) -> Reply:
         "numeric-ids": _numeric_ids,
         "odd-times": _odd_times,
         "surrogates": _surrogates,
+        "null-author": _null_author,
+        "double-space": _double_space,
     }
     if change := changes.get(fault.name):
         _each(reply.body, change)
@@ -185,6 +212,8 @@ def spoil(fault: Fault, reply: Reply) -> Reply:
         reply.body = b'{"success":true,"comments":[],"x":"' + b"a" * HUGE + b'"}'
     elif fault.name == "deep":
         reply.body = _deep(reply.body)
+    elif fault.name == "no-parent":
+        reply.body = _flat(reply.body)
     elif fault.name == "truncate":
         reply.body = _truncate(reply.body, int(fault.seconds))
     elif fault.name == "500-after":

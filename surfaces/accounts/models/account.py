@@ -150,6 +150,12 @@ class Account(models.Model):
         except crypto.InvalidToken as error:
             raise BadCredential(reason("account.credential_lost", name=self.name)) from error
 
+    @property
+    def is_first_look(self) -> bool:
+        """Whether the history was not walked to its end yet. Adapters keep the place."""
+        walks = self.cursor.get("walks") or {}
+        return any(walk.get("gaps") for walk in walks.values())
+
     def becomes(
         self,
         state: AccountState,

@@ -1,6 +1,5 @@
 """Surface: a service with posts and comments."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -95,12 +94,16 @@ class Surface(models.Model):
         )
 
     @property
+    def shared_buckets(self) -> frozenset[str]:
+        """What this kind of service counts by address, whatever the limits are here."""
+        return frozenset(limit.bucket for limit in self.traits.limits if limit.by_address)
+
+    @property
     def budgets(self) -> tuple[RateLimit, ...]:
         """Rate limits in use here."""
         table = {limit.bucket: limit for limit in self.documented}
         known = {limit.bucket: limit for limit in self.traits.limits}
         for bucket, (most, seconds) in self.limits.items():
             per = timedelta(seconds=seconds)
-            limit = known.get(bucket) or RateLimit(bucket, most, per)
-            table[bucket] = replace(limit, most=most, per=per)
+            table[bucket] = RateLimit(bucket, most, per, by_address=bucket in self.shared_buckets)
         return tuple(table.values())

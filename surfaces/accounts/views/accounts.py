@@ -18,6 +18,7 @@ from surfaces.operators import scope_queries
 from surfaces.operators.permissions import admin_required, moderator_required
 from surfaces.pauses import services as pause_services
 from surfaces.settings.form_views import SettingsPage
+from surfaces.watcher import reading_state
 from surfaces.watcher.models import WatchRound
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest
@@ -118,6 +119,7 @@ def _account_context(_request: OperatorRequest, form: AccountForm) -> dict[str, 
         "rounds": found.rounds.all()[:ROUNDS],
         "budgets": rate_limit_usage.rate_limit_usage([found], now=now)[found.pk],
         "is_due": found.next_watch_at <= now,
+        "reading": reading_state.of_account(found),
         "reasons": reasons,
         "own_pause": any(pause.scope == "account" for pause in reasons),
         "lines": AuditEvent.objects.about(found)[:LINES],

@@ -12,6 +12,7 @@ from typing import Any
 from surfaces.adapters import types
 from surfaces.adapters.base import Reader
 from surfaces.adapters.hub.client import TRAITS, HubAdapter, comment_item, post_item
+from surfaces.adapters.own_items import same_text
 from surfaces.adapters.parsing import clean_count, clean_id, clean_text, skipped_item
 from surfaces.adapters.types import Item, Malformed, Skipped
 from surfaces.errors import NotThere, TryLater
@@ -57,7 +58,9 @@ class Hub(HubAdapter, Reader):
             skipped=tuple(skipped),
         )
 
-    def thread(self, post_id: str, *, count: int | None = None) -> types.ThreadItems:
+    def thread(
+        self, post_id: str, *, count: int | None = None, known: int | None = None
+    ) -> types.ThreadItems:
         gone = types.ThreadItems(root=None, is_gone=True)
         try:
             found = self._thread(post_id)
@@ -77,9 +80,12 @@ class Hub(HubAdapter, Reader):
         self, *, post_id: str, parent_id: str | None, text: str, since: datetime
     ) -> types.Look:
         thread = self.thread(post_id)
-        for item in thread.comments:
-            if item.parent_id == parent_id and self._is_ours(item, text=text, since=since):
+        said = [item for item in thread.comments if self._is_ours(item, text=text, since=since)]
+        for item in said:
+            if item.parent_id == parent_id:
                 return types.FoundItem(item=item)
+        if any("parent_id" not in item.raw for item in said):  # a root says null
+            return types.CannotTell("look.could_be_ours")
         if thread.is_complete and not thread.skipped:
             return types.NotFound()
         return types.CannotTell("hub.thread_cut")
@@ -89,21 +95,21 @@ class Hub(HubAdapter, Reader):
         for _ in range(MOST_PAGES):
             page = self.history(cursor)
             for item in page.posts:
-                is_titled = item.title == " ".join(title.split())
+                is_titled = same_text(item.title, title)
                 if is_titled and self._is_ours(item, text=text, since=since):
                     return types.FoundItem(item=item)
             if page.skipped:
                 return types.CannotTell("hub.post_unreadable")
             if page.cursor is None or page.cursor == cursor:
                 return types.NotFound()
-            if any(item.created_at < since - CLOCKS_DIFFER for item in page.posts):
+            if page.posts and all(i.created_at < since - CLOCKS_DIFFER for i in page.posts):
                 return types.NotFound()  # newest first: the rest is older
             cursor = page.cursor
         return types.CannotTell("hub.list_endless")
 
     def _is_ours(self, item: Item, *, text: str, since: datetime) -> bool:
         is_recent = item.created_at >= since - CLOCKS_DIFFER
-        return item.is_ours and is_recent and item.content.strip() == text.strip()
+        return item.is_ours and is_recent and same_text(item.content, text)
 
     def _post(self, raw: object) -> Item:
         return post_item(raw, self.access)

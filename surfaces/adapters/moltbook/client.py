@@ -13,7 +13,14 @@ from urllib.parse import quote, urlsplit
 
 from surfaces.adapters.base import Access, Adapter, Traits
 from surfaces.adapters.limits import RateLimit
-from surfaces.adapters.moltbook.errors import classify, day_is_spent, is_missing_endpoint, words_of
+from surfaces.adapters.moltbook.errors import (
+    NO_WAIT_GIVEN,
+    classify,
+    day_is_spent,
+    is_missing_endpoint,
+    reset_wait,
+    words_of,
+)
 from surfaces.adapters.parsing import clean_count
 from surfaces.adapters.types import ItemKind
 from surfaces.errors import Limited, TryLater
@@ -103,6 +110,10 @@ class MoltbookClient:
             raise TryLater("moltbook.no_known_api")
         raise classify(answer, wrote=False, now=self._access.clock())
 
+    def spare(self) -> int:
+        """How many readings that could wait may be made now."""
+        return self._access.meter.spare(*READ)
+
     def get(self, path: str, params: Mapping[str, str | int] | None = None) -> dict[str, Any]:
         """Fetch a JSON object. A success without one is retried."""
         answer = self.call("GET", path, READ, params=params)
@@ -127,7 +138,8 @@ class MoltbookClient:
         answer = self._wire.call(method, path, params=params, body=body)
         left = clean_count(answer.headers.get("x-ratelimit-remaining"))
         if left is not None and answer.status != 429:
-            self._access.meter.heard(self._meant(answer, buckets), left=left)
+            wait = None if left else reset_wait(answer, self._access.clock()) or NO_WAIT_GIVEN
+            self._access.meter.heard(self._meant(answer, buckets), left=left, wait=wait)
         if answer.is_success or answer.status in accept:
             return answer
         error = classify(answer, wrote=method != "GET", now=self._access.clock())

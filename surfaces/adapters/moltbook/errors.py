@@ -132,6 +132,14 @@ def wait_of(answer: JsonResponse, now: datetime) -> timedelta:
     return max(wait, DAY_IS_SPENT) if day_is_spent(answer) else wait
 
 
+def reset_wait(answer: JsonResponse, now: datetime) -> timedelta | None:
+    """How long until a limit that has nothing left is free again; None if it is not said.
+    Open-source server, its limiter: the reset is rounded down to a second.
+    """
+    said = _largest(_until_reset(answer, now))
+    return min(timedelta(seconds=math.ceil(said) + 1), LONGEST_WAIT) if said else None
+
+
 def day_is_spent(answer: JsonResponse) -> bool:
     """Moltbook skill.md 1.12.0, rate limits: 429 on comments carries daily_remaining."""
     keys = ("daily_remaining", "dailyRemaining")

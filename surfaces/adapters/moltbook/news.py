@@ -4,24 +4,31 @@
     /notifications ─> posts that mention us ├─> touched
     /posts ─────────> changed counts ──────┘     the rest: unheard
 
+/posts is walked in parts (`walks`): what is new at every round; what is older, and the counts of
+older posts, with the requests that the rate limit leaves to reading that could wait.
+
 Texts in /home and /notifications are written by others: only ids, times and counts are used.
 """
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from surfaces.adapters.moltbook.client import READ, MoltbookClient
-from surfaces.adapters.moltbook.parse import first, listed, next_cursor
-from surfaces.adapters.moltbook.post_lists import LONGEST_LOOK, PostList
+from surfaces.adapters.moltbook.parse import ParseContext, first, listed, next_cursor
+from surfaces.adapters.moltbook.post_lists import PostList
+from surfaces.adapters.moltbook.walks import ListWalk
 from surfaces.adapters.parsing import clean_count, clean_id, parse_time
-from surfaces.adapters.types import Item, KnownThread, News, Skipped
+from surfaces.adapters.types import Item, ItemPage, KnownThread, News, Skipped
 from surfaces.errors import Limited, NotThere, Refused, TryLater
+from surfaces.text.reasons import reason
 
 LOOK_AGAIN = timedelta(days=1)  # for an endpoint that was not there
 MOST_NOTIFICATIONS = 2  # pages
-MOST_ELSEWHERE = 10  # pages of everybody's posts, after the list of our own
+FAR_AHEAD = timedelta(days=1)  # a moment that cannot be: it is news once
 SKEW = timedelta(minutes=2)  # the service's clock may be behind ours
 
 
@@ -38,34 +45,93 @@ class _Round:
     skipped: list[Skipped] = field(default_factory=list)
 
     def name(self, post_id: str, moment: datetime | None) -> None:
+        if moment and moment > self.now + FAR_AHEAD:
+            odd = self.cursor.setdefault("odd_times", {})
+            if odd.get(post_id) == moment.isoformat():
+                return
+            odd[post_id], moment = moment.isoformat(), None
         earlier = self.named.get(post_id, moment)
         self.named[post_id] = max(moment, earlier) if moment and earlier else None
 
-    def has_heard_all(self) -> bool:
-        return all(post_id in self.counts for post_id in self.known)
+    def unheard(self, *, ours: bool | None = None) -> list[str]:
+        """Known posts without a count so far."""
+        return [
+            post_id
+            for post_id, known in self.known.items()
+            if post_id not in self.counts and ours in (None, known.is_ours)
+        ]
+
+    def hear(self, page: ItemPage) -> None:
+        self.skipped += page.skipped
+        for item in page.posts:
+            if item.remote_id in self.known:
+                if item.comment_count is not None:
+                    self.counts.setdefault(item.remote_id, item.comment_count)
+                if item.score is not None:
+                    self.scores[item.remote_id] = item.score
+            elif item.is_ours:
+                self.met.setdefault(item.remote_id, item)
 
 
 def find_news(
-    listing: PostList, known: Mapping[str, KnownThread], cursor: dict[str, Any], *, now: datetime
+    line: MoltbookClient,
+    glasses: ParseContext,
+    known: Mapping[str, KnownThread],
+    cursor: dict[str, Any],
+    *,
+    now: datetime,
 ) -> News:
     """Fetch /home, then /notifications unless /home rules them out, then the lists of posts."""
-    heard = _Round(line=listing.line, known=known, now=now, cursor=dict(cursor))
+    heard = _Round(line=line, known=known, now=now, cursor=deepcopy(cursor))
     if _hear_home(heard) != 0:
         _hear_notifications(heard)
-    _hear_counts(listing, heard, LONGEST_LOOK)
-    if listing.line.dialect == "live" and known and not heard.has_heard_all():
-        everybody = PostList(listing.line, listing.glasses, of_ours=False)
-        _hear_counts(everybody, heard, MOST_ELSEWHERE, while_useful=True)
+    walks = heard.cursor.setdefault("walks", {})
+    # The open-source server has no list of ours.
+    lists = {"ours": True, "all": False} if line.dialect == "live" else {"all": False}
+    spare, quiet = line.spare(), set[str]()
+    for name, of_ours in lists.items():
+        posts = PostList(line, glasses, of_ours=of_ours)
+        walk = ListWalk(posts, walks.setdefault(name, {}), heard.hear, now=now)
+        is_first = name == next(iter(lists))
+        spare -= _walk(walk, heard, spare, is_first=is_first, of_ours=of_ours)
+        unheard = heard.unheard(ours=of_ours or None)
+        quiet |= {p for p in unheard if not walk.leaves_out(known[p].checked_at)}
     touched = tuple(_touched(heard))
     return News(
         touched=touched,
         counts=heard.counts,
         scores=heard.scores,
         posts=tuple(heard.met.values()),
-        unheard=tuple(name for name in known if name not in heard.counts and name not in touched),
+        unheard=tuple(p for p in heard.unheard() if p not in touched and p not in quiet),
+        spare=max(0, spare),
         cursor=heard.cursor,
         skipped=tuple(heard.skipped),
     )
+
+
+def _walk(walk: ListWalk, heard: _Round, spare: int, *, is_first: bool, of_ours: bool) -> int:
+    """Walk one list; return how many of the spare requests it took."""
+    if is_first:
+        walk.look_at_top()
+    elif not heard.unheard():
+        return 0
+    if walk.is_at_end:
+        return 0
+    used = 0
+    try:
+        used = walk.close_gaps(spare) if is_first else 0
+        wanted = heard.unheard(ours=of_ours or None)
+        if wanted and used < spare:
+            times = [heard.known[post_id].created_at for post_id in wanted]
+            oldest = None if None in times else min(filter(None, times))
+            unheard = partial(heard.unheard, ours=of_ours or None)
+            used += walk.sweep(unheard, spare - used, oldest=oldest)
+    except TryLater as error:
+        # What was heard so far is kept; the walk goes on at its place in the next round.
+        if error.asked and isinstance(error, Limited):
+            raise
+        heard.skipped.append(Skipped("", reason("watch.list", error=error.reason)))
+    return used
 
 
 def _touched(heard: _Round) -> Iterator[str]:
@@ -76,7 +142,8 @@ def _touched(heard: _Round) -> Iterator[str]:
         if post_id in heard.named and _is_newer(heard.named[post_id], post_id, heard):
             continue
         moved = post_id in heard.counts and heard.counts[post_id] != memory.comment_count
-        if moved or memory.read_at is None:
+        # Where nothing was ever said, there is nothing to read.
+        if moved or (memory.read_at is None and heard.counts.get(post_id) != 0):
             yield post_id
     for post_id, item in heard.met.items():
         if item.comment_count != 0 and post_id not in heard.named:
@@ -158,21 +225,3 @@ def _ask(heard: _Round, path: str, params: Mapping[str, str | int]) -> dict[str,
 
 def _dicts(value: object) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _hear_counts(posts: PostList, heard: _Round, most: int, *, while_useful: bool = False) -> None:
-    """Page until every known post was listed. `while_useful`: until a page adds nothing."""
-    for page in posts.pages(most):
-        before = len(heard.counts)
-        heard.skipped += page.skipped
-        for item in page.posts:
-            if item.remote_id in heard.known:
-                if item.comment_count is not None:
-                    heard.counts.setdefault(item.remote_id, item.comment_count)
-                if item.score is not None:
-                    heard.scores[item.remote_id] = item.score
-            elif item.is_ours:
-                heard.met.setdefault(item.remote_id, item)
-        is_useless = while_useful and len(heard.counts) == before
-        if heard.has_heard_all() or is_useless:
-            return

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from surfaces.adapters.own_items import same_text
 from surfaces.adapters.parsing import (
     LARGEST_COUNT,
     clean_count,
@@ -177,13 +178,13 @@ def _object(data: object, what: str) -> tuple[dict[str, Any], str]:
 
 
 def says(item: Item, text: str) -> bool:
-    """Whether an item has our text, trimmed or HTML-escaped by the service."""
-    there, ours = trimmed(item.content), trimmed(clean_text(text))
-    return there == ours or html.unescape(there) == ours
+    """Whether an item has our text, whatever the service did to white space and HTML."""
+    ours = clean_text(text)
+    return same_text(item.content, ours) or same_text(html.unescape(item.content), ours)
 
 
 def trimmed(text: str) -> str:
-    return EDGES.sub("", text.replace("\r\n", "\n"))
+    return EDGES.sub("", text)
 
 
 def walk(nodes: Iterable[Any]) -> Iterator[tuple[Any, str | None]]:

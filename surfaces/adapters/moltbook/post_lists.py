@@ -57,7 +57,7 @@ class PostList:
         for _ in range(most):
             if place is None:
                 return
-            page, place = self._page(place)
+            page, place = self.page(place)
             new = tuple(item for item in page.posts if item.remote_id not in heard)
             heard |= {item.remote_id for item in new}
             if not (new or page.skipped):  # offsets shift while posts arrive: the end is reached
@@ -66,11 +66,11 @@ class PostList:
             yield replace(page, posts=new)
 
     def own_page(self, cursor: str | None) -> ItemPage:
-        page, following = self._page(ListPosition.read(cursor))
+        page, following = self.page(ListPosition.read(cursor))
         own = tuple(item for item in page.posts if item.is_ours)
         return replace(page, posts=own, cursor=str(following) if following else None)
 
-    def _page(self, place: ListPosition) -> tuple[ItemPage, ListPosition | None]:
+    def page(self, place: ListPosition) -> tuple[ItemPage, ListPosition | None]:
         data = self._ask(place)
         rows = parse.listed(data, "posts")
         if rows is None:

@@ -15,6 +15,7 @@ from surfaces.adapters.moltbook import parse
 from surfaces.adapters.moltbook.client import TRAITS, MoltbookAdapter, page_of
 from surfaces.adapters.moltbook.news import find_news
 from surfaces.adapters.moltbook.post_lists import LONGEST_LOOK, PostList
+from surfaces.adapters.own_items import may_be_our_reply, may_be_ours, same_text
 from surfaces.adapters.parsing import clean_count, skipped_item
 from surfaces.adapters.types import Item, Malformed, Skipped
 from surfaces.errors import NotThere, TryLater
@@ -24,7 +25,7 @@ from surfaces.text.reasons import reason, reason_of
 # Open-source server, comments route: at most 500, counting every comment.
 # Moltbook skill.md 1.12.0, comments: at most 100, counting roots, with cursors.
 ASKED = {"open": 500, "live": 100}
-OTHER_END = {"open": "top", "live": "old"}
+OTHER_ENDS = {"open": ("top", "controversial"), "live": ("old",)}
 MOST_PAGES = 25
 SLACK = timedelta(minutes=10)  # clock skew
 
@@ -72,12 +73,14 @@ class Moltbook(MoltbookAdapter, Reader):
         return self._us
 
     def news(self, known: Mapping[str, types.KnownThread], cursor: dict[str, Any]) -> types.News:
-        return find_news(self._listing(), known, cursor, now=self.access.clock())
+        return find_news(self._line, self._glasses(), known, cursor, now=self.access.clock())
 
     def history(self, cursor: str | None) -> types.ItemPage:
         return self._listing().own_page(cursor)
 
-    def thread(self, post_id: str, *, count: int | None = None) -> types.ThreadItems:
+    def thread(
+        self, post_id: str, *, count: int | None = None, known: int | None = None
+    ) -> types.ThreadItems:
         """Read the post, unless its count was just told, then its comments.
         The post first: the list returns 200 for a missing post, and a count read before the list
         shows whether the list is short.
@@ -91,18 +94,38 @@ class Moltbook(MoltbookAdapter, Reader):
                     return types.ThreadItems(root=None, is_gone=True)
                 raise TryLater(reason("moltbook.unknown_api", error=reason_of(error))) from error
             root, count = self._root(data, heap)
+            if root and known is not None and count == known:
+                return types.ThreadItems(root=root, is_unchanged=True)
         before = heap.size()
         self._read_list("new", heap)
         # Deleted comments still count, and are still listed.
         heap.is_cut = heap.is_cut or (count is not None and heap.size() - before < count)
-        if heap.is_cut:  # the list is truncated: read it from the other end, too
-            self._read_list(OTHER_END[self._line.dialect], heap)
+        is_whole = not heap.is_cut
+        for sort in OTHER_ENDS[self._line.dialect]:
+            if not is_whole:  # the list is truncated: another order shows other comments
+                self._read_list(sort, heap)
+                is_whole = count is not None and heap.size() - before >= count
         return types.ThreadItems(
             root=root,
             comments=tuple(parse.parents_first(heap.comments)),
-            is_complete=not heap.is_cut,
+            is_complete=is_whole,
+            is_cut=heap.is_cut,
             skipped=tuple(heap.skipped),
         )
+
+    def comment(self, post_id: str, remote_id: str) -> Item | None:
+        """Open-source server, comments route: GET /comments/:id, also behind a cut list."""
+        try:
+            data = self._line.get(at("/comments/{}", remote_id))
+        except NotThere as error:
+            if error.permanent:
+                return None
+            raise TryLater(reason("moltbook.unknown_api", error=reason_of(error))) from error
+        sent = parse.unwrap(data, "comment") or data
+        try:
+            return parse.comment(sent, post_id=post_id, above=None, glasses=self._glasses(post_id))
+        except Malformed as error:
+            raise TryLater(reason_of(error)) from error
 
     def _root(self, data: dict[str, Any], heap: _Heap) -> tuple[Item | None, int | None]:
         sent = parse.unwrap(data, "post") or data
@@ -144,15 +167,18 @@ class Moltbook(MoltbookAdapter, Reader):
         An older reply with the same text counts, too.
         """
         thread = self.thread(post_id)
-        here = [item for item in thread.comments if item.is_ours and item.parent_id == parent_id]
-        for item in here:
-            if parse.says(item, text):
+        candidates = [c for c in thread.comments if may_be_our_reply(c, parent_id)]
+        said = [item for item in candidates if parse.says(item, text)]
+        for item in said:
+            if item.is_ours and item.parent_id == parent_id:
                 return types.FoundItem(item=item)
-        if not thread.is_complete:
+        if said:
+            return types.CannotTell("look.could_be_ours")
+        if thread.is_cut or not thread.is_complete:
             return types.CannotTell(reason("moltbook.comments_cut", comments=len(thread.comments)))
         if skipped := len(thread.skipped):
             return types.CannotTell(reason("moltbook.items_unreadable", skipped=skipped))
-        if any(item.is_deleted and item.created_at >= since - SLACK for item in here):
+        if any(item.is_deleted and item.created_at >= since - SLACK for item in candidates):
             return types.CannotTell("moltbook.comment_deleted")
         return types.NotFound()
 
@@ -163,10 +189,11 @@ class Moltbook(MoltbookAdapter, Reader):
         for page in listing.pages(LONGEST_LOOK):
             skipped += len(page.skipped)
             for item in page.posts:
-                same_title = parse.trimmed(item.title) == parse.trimmed(title)
-                if item.is_ours and same_title and parse.says(item, text):
-                    return types.FoundItem(item=item)
-            if page.posts and page.posts[-1].created_at < since - SLACK:
+                if same_text(item.title, title) and parse.says(item, text) and may_be_ours(item):
+                    sure = types.FoundItem(item=item)
+                    return sure if item.is_ours else types.CannotTell("look.could_be_ours")
+            # One wrong date on a page says nothing about those behind it.
+            if page.posts and all(item.created_at < since - SLACK for item in page.posts):
                 break
         else:
             if not listing.is_at_end:

@@ -14,7 +14,10 @@ from surfaces.watcher.backfill import BackfillStep, backfill
 
 
 class Command(BaseCommand):
-    help = "Read all posts of an account and their comments. Can be stopped and repeated."
+    help = (
+        "Read all posts of an account and their comments. Waits for the service's limits, and goes "
+        "on where it stopped."
+    )
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("account", help="the account's name, as on the Surfaces page")
@@ -35,11 +38,22 @@ class Command(BaseCommand):
             ) as progress:
                 task = progress.add_task("Reading the history")
                 for last in backfill(account, clock=timezone.now):
-                    progress.update(task, description=f"{last.posts} posts, {last.title[:50]}")
+                    progress.update(task, description=describe(last))
         except SurfaceError as error:
             raise CommandError(
                 f"Stopped after {last.posts} posts: {error}. Run the command again to continue.",
                 returncode=1,
             ) from error
+        except KeyboardInterrupt:
+            raise CommandError(
+                f"Stopped after {last.posts} posts. Run the command again to continue.",
+                returncode=130,
+            ) from None
         self.stdout.write(json.dumps({"account": account.name, "posts": last.posts,
             "seen": last.comments_seen, "new": last.stored, "skipped": last.skipped}))  # fmt: skip
+
+
+def describe(step: BackfillStep) -> str:
+    if step.waits_until:
+        return f"{step.posts} posts, waits until {step.waits_until:%H:%M:%S} UTC: {step.why}"
+    return f"{step.posts} posts, {step.title[:50]}"

@@ -54,7 +54,7 @@ def test_an_upgrade_counts_what_is_in_doubt_as_asked_at_that_moment(
     asked = NOON - timedelta(hours=1)
     draft = make_draft(asked_at=asked, **given, **ready)
     with connection.cursor() as cursor:
-        cursor.execute(import_module("surfaces.migrations.0003_late_requests").FILL)
+        cursor.execute(import_module("surfaces.migrations.0005_late_requests").FILL)
     draft.refresh_from_db()
     assert draft.unconfirmed_since == (asked if is_in_doubt else None)
     assert (draft.unconfirmed_until is not None) is is_in_doubt

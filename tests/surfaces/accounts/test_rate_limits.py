@@ -82,6 +82,36 @@ def test_what_the_service_says_is_left_is_believed():
         spend(1)
 
 
+def test_no_minute_ever_holds_more_than_a_minute_may():
+    """Windows that begin anew let twice as many through around their border."""
+    spend(1)
+    spend(9, at=timedelta(seconds=59))
+    spend(1, at=MINUTE)
+    with pytest.raises(Limited) as refused:
+        spend(1, at=timedelta(seconds=61))
+    assert refused.value.wait == timedelta(seconds=58)
+    spend(9, at=timedelta(seconds=119))
+
+
+def test_nothing_left_is_believed_until_the_reset_that_is_named():
+    spend(1)
+    meter(at=timedelta(seconds=59)).heard("read", left=0, wait=timedelta(seconds=30))
+    with pytest.raises(Limited):
+        spend(1, at=timedelta(seconds=88))
+    meter(credential="them").heard("read", left=0, wait=timedelta(days=3650))
+    spend(1, credential="them", at=timedelta(minutes=3))
+
+
+def test_a_reading_that_could_wait_has_half_and_its_part_of_an_address():
+    spend(2)
+    assert meter().spare("read") == 3
+    assert meter().spare("unlisted", "general") == 5
+    pair = {"credential": "us", "address": "there", "sends": False, "clock": lambda: NOON}
+    assert SharedMeter(LIMITS, sharers=2, **pair).spare("read", "general") == 2
+    spend(4, "general")
+    assert SharedMeter(LIMITS, sharers=2, **pair).spare("general") == 1
+
+
 def test_a_bucket_without_a_limit_still_honours_a_wait():
     spend(100, "unlisted")
     meter().heard("unlisted", wait=MINUTE)

@@ -17,7 +17,7 @@ from surfaces.accounts.connect import connect
 from surfaces.delivery import sender
 from surfaces.drafts import services as draft_services
 from surfaces.errors import TryLater
-from surfaces.models import Account, HubAuthor, Message, Surface, WatchRound
+from surfaces.models import Account, AuditEvent, HubAuthor, Message, Surface, WatchRound
 from surfaces.watcher import rounds as watcher_rounds
 from surfaces.watcher.backfill import backfill
 from surfaces.workers.locks import WorkerLock
@@ -101,6 +101,38 @@ def test_edits_and_deletions_at_the_source_are_marks(moltbook: Any, account: Any
     assert done.deleted == 1
     assert row.deleted_at is not None
     assert row.content == "first words"
+
+
+def test_a_round_counts_the_request_that_asks_who_we_are(moltbook: Any, account: Any):
+    moltbook.add_post("iris")
+    assert not account.remote_id
+    assert look(account).requests == len(moltbook.requests)
+    moltbook.fault("500-before", match="/agents/me")
+    Account.objects.update(remote_id="")
+    before = len(moltbook.requests)
+    account.refresh_from_db()
+    assert look(account).requests == len(moltbook.requests) - before == 1
+
+
+def test_a_post_of_ours_that_vanished_counts_as_deleted_once(moltbook: Any, account: Any):
+    post = moltbook.add_post("iris")
+    look(account)
+    moltbook.delete_post(post)
+    assert [look(account).deleted for _ in range(2)] == [1, 0]
+    row = Message.objects.get(remote_id=post)
+    assert row.deleted_at is not None
+    assert AuditEvent.objects.filter(action="message.deleted").about(row).count() == 1
+
+
+def test_a_request_is_not_made_where_nothing_is_left(moltbook: Any, account: Any):
+    if moltbook.world.dialect == "live":
+        pytest.skip("the live site does not say what is left")
+    moltbook.routes.limiter.limits["general"] = (3, 60.0)
+    for number in range(5):
+        moltbook.add_comment(moltbook.add_post("iris", f"On tides {number}"), "nightjar", "Why?")
+    for _ in range(3):
+        look(account)
+    assert 429 not in {status for _, _, status in moltbook.requests}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from surfaces.adapters import READERS
 from surfaces.adapters.base import Access
 from surfaces.adapters.hub import Hub
 from surfaces.adapters.hub.writer import HubWriter
-from surfaces.adapters.types import FoundItem, ItemKind, KnownThread, NotFound
+from surfaces.adapters.types import CannotTell, FoundItem, ItemKind, KnownThread, NotFound
 from surfaces.adapters.writers import WRITERS
 from surfaces.errors import Limited, NotThere, Refused, TryLater, Unconfirmed
 from surfaces.hub import services as hub_services
@@ -123,6 +124,23 @@ def test_an_own_reply_is_found_where_it_stands_and_nowhere_else():
     assert isinstance(Hub(us).find_own_reply(**elsewhere), NotFound)
     later = looked | {"since": NOON + timedelta(hours=1)}
     assert isinstance(Hub(us).find_own_reply(**later), NotFound)
+
+
+def hub_that_answers(*comments: dict[str, Any]) -> Hub:
+    by = {"author": {"id": "7", "name": "iris"}, "created_at": NOON.isoformat()}
+    post = by | {"id": "p", "title": "On tides", "content": "What?", "comment_count": len(comments)}
+    said = post | {"comments": [by | row for row in comments]}
+    wire = httpx.MockTransport(lambda _request: httpx.Response(200, json=said))
+    given = {"handle": "iris", "remote_id": "7", "transport": wire, "clock": lambda: NOON}
+    return Hub(Access(token="hub_1", base_url="http://127.0.0.1:9/api/hub/v1", **given))
+
+
+def test_an_own_reply_whose_parent_is_left_out_is_not_called_absent():
+    looked = {"post_id": "p", "parent_id": "c1", "text": "One two.", "since": NOON}
+    loose = {"id": "c2", "content": "One two."}
+    assert isinstance(hub_that_answers(loose).find_own_reply(**looked), CannotTell)
+    placed = loose | {"parent_id": "c1", "content": "One  two."}
+    assert isinstance(hub_that_answers(placed).find_own_reply(**looked), FoundItem)
 
 
 @pytest.mark.django_db

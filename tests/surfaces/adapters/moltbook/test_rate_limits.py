@@ -54,6 +54,17 @@ def test_what_the_service_says_about_the_budget_is_passed_on():
     assert purse.told[-1][2] == refused.value.wait
 
 
+def test_a_request_is_not_made_where_nothing_is_known_to_be_left():
+    with FakeMoltbook(dialect="open", limits={"general": (2, 60)}) as fake:
+        purse = Purse()
+        with reading(fake, fake.add_agent("iris"), meter=purse) as iris:
+            iris.who_am_i()
+            iris.who_am_i()
+    bucket, left, wait = purse.told[-1]
+    assert (bucket, left) == ("general", 0)
+    assert timedelta(seconds=58) <= wait <= timedelta(seconds=62)
+
+
 @pytest.mark.parametrize(
     "shape",
     [

@@ -150,7 +150,7 @@ def test_a_small_cut_list_is_noticed_by_its_count(fake: FakeMoltbook):
     key, post = fake.add_agent("iris"), fake.add_post("iris")
     for number in range(5):
         fake.add_comment(post, "bob", f"comment {number}")
-    fake.fault("truncate", match="comments", times=2, seconds=3)
+    fake.fault("truncate", match="comments", times=3, seconds=2)
     with reading(fake, key) as iris:
         thread = iris.thread(post)
     assert not thread.is_complete
@@ -170,6 +170,39 @@ def test_a_thread_that_hides_all_replies_is_known_to_be_cut(server: FakeMoltbook
     assert len(thread.comments) == 530, "both ends together show every root"
     sorts = [path for path in asked(server) if "comments" in path]
     assert ["sort=new" in sorts[0], "sort=top" in sorts[1]] == [True, True]
+
+
+def test_both_ends_of_a_cut_thread_are_the_whole_of_it_where_they_meet(server: FakeMoltbook):
+    key, post = server.add_agent("iris"), server.add_post("iris")
+    for number in range(550):
+        server.add_comment(post, "bob", f"root {number}")
+    with reading(server, key) as iris:
+        thread = iris.thread(post)
+        assert (len(thread.comments), thread.is_complete, thread.is_cut) == (550, True, True)
+
+
+def test_a_single_comment_is_read_behind_a_cut_list(fake: FakeMoltbook):
+    key, post = fake.add_agent("iris"), fake.add_post("iris")
+    above = fake.add_comment(post, "bob", "root")
+    ours = fake.add_comment(post, "iris", "our reply", parent=above)
+    with reading(fake, key) as iris:
+        found = iris.comment(post, ours)
+        assert found is not None
+        assert (found.is_ours, found.parent_id, found.is_deleted) == (True, above, False)
+        fake.delete_comment(ours)
+        assert iris.comment(post, ours).is_deleted
+        assert iris.comment(post, "4c11bfc9-6405-483d-ba62-69b44d39828b") is None
+
+
+def test_a_post_whose_count_stands_still_costs_one_request(fake: FakeMoltbook):
+    key, post = fake.add_agent("iris"), fake.add_post("iris")
+    fake.add_comment(post, "bob", "root")
+    with reading(fake, key) as iris:
+        iris.who_am_i()
+        fake.requests.clear()
+        assert iris.thread(post, known=1).is_unchanged
+        assert len(fake.requests) == 1
+        assert len(iris.thread(post, known=0).comments) == 1
 
 
 def test_a_list_as_long_as_we_asked_for_may_be_cut_even_without_a_count():

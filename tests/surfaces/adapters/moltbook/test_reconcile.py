@@ -79,6 +79,62 @@ def test_our_reply_is_found_although_it_was_escaped(fake: FakeMoltbook):
         assert isinstance(look(iris, post, None, "you & me <3"), FoundItem)
 
 
+@pytest.mark.parametrize("fault", ["null-author", "no-parent"])
+def test_a_reply_that_could_be_ours_is_never_called_absent(fake: FakeMoltbook, fault: str):
+    key, post = fake.add_agent("iris"), fake.add_post("bob")
+    above = fake.add_comment(post, "bob", "why?")
+    fake.add_comment(post, "iris", "because of the tide", parent=above)
+    with reading(fake, key) as iris:
+        iris.who_am_i()
+        fake.fault(fault, match="GET .*comments", times=2)
+        assert isinstance(look(iris, post, above, "because of the tide"), CannotTell)
+
+
+def test_our_reply_is_found_although_its_spaces_were_doubled(fake: FakeMoltbook):
+    key, post = fake.add_agent("iris"), fake.add_post("bob")
+    fake.add_comment(post, "iris", "because of the tide")
+    with reading(fake, key) as iris:
+        iris.who_am_i()
+        fake.fault("double-space", match="GET .*comments", times=2)
+        assert isinstance(look(iris, post, None, "because of  the\ntide"), FoundItem)
+
+
+def test_a_deleted_reply_without_an_author_may_have_been_ours(fake: FakeMoltbook):
+    key, post = fake.add_agent("iris"), fake.add_post("bob")
+    fake.delete_comment(fake.add_comment(post, "iris", "because"))
+    with reading(fake, key) as iris:
+        iris.who_am_i()
+        fake.fault("null-author", match="GET .*comments", times=2)
+        assert isinstance(look(iris, post, None, "because"), CannotTell)
+
+
+def test_a_post_that_could_be_ours_is_never_called_absent(fake: FakeMoltbook):
+    key = fake.add_agent("iris")
+    fake.add_post("iris", "On tides", "They come.")
+    with reading(fake, key) as iris:
+        iris.who_am_i()
+        fake.fault("null-author", match="GET /posts", times=2)
+        found = iris.find_own_post(title="On tides", text="They come.", since=LONG_AGO)
+        assert isinstance(found, CannotTell)
+        fake.clear_faults()
+        fake.fault("double-space", match="GET /posts")
+        found = iris.find_own_post(title="On  tides", text="They come.", since=LONG_AGO)
+        assert isinstance(found, FoundItem)
+
+
+def test_one_post_with_a_wrong_date_does_not_end_the_search(server: FakeMoltbook):
+    key = server.add_agent("iris")
+    server.add_post("iris", "On tides", "They come.")
+    for number in range(100):
+        server.add_post("bob", f"post {number}")
+    oldest_on_page = list(server.posts.values())[1]
+    oldest_on_page.created_at = 800_000_000.0  # 1995
+    with reading(server, key) as iris:
+        recently = datetime.now(UTC) - timedelta(hours=1)
+        found = iris.find_own_post(title="On tides", text="They come.", since=recently)
+    assert isinstance(found, FoundItem)
+
+
 def test_a_truncated_list_proves_nothing(server: FakeMoltbook):
     key, post = server.add_agent("iris"), server.add_post("bob")
     above = server.add_comment(post, "bob", "root")
