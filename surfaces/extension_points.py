@@ -47,11 +47,25 @@ class Extension:
     timeline_events: Sequence[Callable[..., Any]] = ()  # (message, drafts, scope)
     notice_sources: Sequence[Callable[..., Any]] = ()  # (now) -> SystemEvents
     agent_scope: AgentScope | None = None
+    # (row, names of its facts that changed): each makes due what waited for them
+    wait_endings: Sequence[Callable[[Any, frozenset[str]], object]] = ()
+    wait_bounds: Sequence[Any] = ()  # WaitBound: how far ahead of now a column may be
 
 
 def extensions() -> tuple[Extension, ...]:
     """The extensions named in settings, loaded once."""
     return _load(tuple(settings.EXTENSIONS))
+
+
+def end_waits(row: Any, *facts: str) -> None:
+    """Make due whatever waited for these facts of `row`: settings by name, or an act.
+
+    Call it in the transaction that changes them. The tables `ENDS` of the packages say which wait
+    hangs on which fact.
+    """
+    for found in extensions():
+        for end in found.wait_endings:
+            end(row, frozenset(facts))
 
 
 def connect_url() -> str:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from dialogue.models import Agent, AgentSettings, Notification, Presence
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.errors import BadInput, NotAllowed
+from surfaces.extension_points import end_waits
 from surfaces.models import Account, AuditEvent
 from surfaces.settings.changes import Values
 from surfaces.settings.services import SettingsSpec, change
@@ -45,6 +46,7 @@ def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presenc
     # Unread notifications of an earlier presence on this account belong to it again.
     left = Notification.objects.unread().filter(agent=agent, presence__account=account)
     left.update(presence=presence)
+    end_waits(presence, "began")
     facts = {"agent": agent.slug, "account": account.name}
     AuditEvent.objects.record("presence.began", actor=by, subject=account, **facts)
     return presence

@@ -71,6 +71,7 @@ TEXTS = {
     "budget.tokens_spent_shared": _(
         "The shared token limit for %(period)s is used up: %(used)s of %(allowed)s."
     ),
+    "decision.due_again": _("What it waited for has changed. It is checked again now."),
     "reply.account_off": _("the account is switched off"),
     "reply.account_sign_in": _("the account cannot sign in: %(state_why)s"),
     "reply.account_suspended": _("the account is suspended: %(state_why)s"),

@@ -21,6 +21,7 @@ from surfaces.text.reasons import reason
 KEPT_FOR_SENDING = 5  # one part in so many
 DAY = timedelta(days=1)
 CLOCKS_DIFFER = timedelta(minutes=1)  # between our hosts
+RATE_SPENT = "account.rate_spent"  # a limit of ours is used up
 ENDLESS = 1_000_000  # a bucket without a limit of its own
 
 TAKE = """
@@ -113,7 +114,7 @@ class SharedMeter:
         row = cursor.fetchone()
         ready_at = row[0] if row and row[0] else now + timedelta(seconds=1)
         wait = max(ready_at - now, timedelta(seconds=1))
-        raise Limited(reason("account.rate_spent", bucket=limit.bucket), wait=wait, asked=False)
+        raise Limited(reason(RATE_SPENT, bucket=limit.bucket), wait=wait, asked=False)
 
     def heard(self, bucket: str, *, left: int | None = None, wait: timedelta | None = None) -> None:
         limit = self._limits.get(bucket)

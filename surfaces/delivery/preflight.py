@@ -15,7 +15,7 @@ from surfaces.accounts.models.account import Account, AccountState, ReplyMode
 from surfaces.audit.models import AuditEvent
 from surfaces.delivery.record import prepared_cursor
 from surfaces.drafts.attempts import give_up, start_attempt
-from surfaces.drafts.models import Draft, DraftKind, DraftState
+from surfaces.drafts.models import Draft, DraftKind, DraftState, DraftWait
 from surfaces.drafts.text_checks import find_text_problems
 from surfaces.messages import reply_state
 from surfaces.messages.models import MAX_ATTEMPTS, SpamStatus
@@ -149,4 +149,4 @@ def _hold_back(draft: Draft) -> None:
     else:
         obstacle = reason("sending.turn_passed")
     why = reason("sending.held", obstacle=obstacle)
-    draft.advance(DraftState.APPROVED, why=why, lease_until=None)
+    draft.advance(DraftState.APPROVED, why=why, lease_until=None, waits_for=DraftWait.HOLD)

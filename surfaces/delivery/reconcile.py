@@ -22,7 +22,7 @@ from surfaces.audit.models import AuditEvent
 from surfaces.delivery.outcomes import record_unknown
 from surfaces.delivery.record import record_sent
 from surfaces.drafts.attempts import retry_delay
-from surfaces.drafts.models import Draft, DraftKind, DraftState
+from surfaces.drafts.models import Draft, DraftKind, DraftState, DraftWait
 from surfaces.errors import AuthFailed, StaleState, SurfaceError, TryLater
 from surfaces.messages.models import Message
 from surfaces.text.reasons import StoredReason, as_reason, reason
@@ -147,8 +147,9 @@ def _absent(draft: Draft, *, now: datetime) -> None:
     wait = timedelta() if draft.sender_died else retry_delay(draft.sendings, draft.account.interval)
     with transaction.atomic():
         draft.advance(
-            DraftState.APPROVED, why="look.absent_twice", not_before=now + wait, looks=0, absences=0
-        )
+            DraftState.APPROVED, why="look.absent_twice", not_before=now + wait,
+            waits_for=DraftWait.RETRY, looks=0, absences=0,
+        )  # fmt: skip
         AuditEvent.objects.record("draft.found_absent", actor="sender", subject=draft)
 
 

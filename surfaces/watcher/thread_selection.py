@@ -10,6 +10,7 @@ from surfaces.accounts.models.account import Account
 from surfaces.adapters.types import KnownThread, News
 from surfaces.messages.models import Message
 
+CLOCKS_DIFFER = timedelta(minutes=1)  # between our hosts
 SWEEP = timedelta(hours=24)  # within it, every known thread is read once
 ROTATION = 10  # threads per round the surface says nothing about
 LEFT = "left"  # in the cursor: threads with news that a round did not get to
@@ -35,13 +36,18 @@ def to_read(
     stale = sorted(
         (read.read_at or longest_ago, post_id)
         for post_id, read in known.items()
-        if post_id not in chosen and (read.read_at is None or now - read.read_at > SWEEP)
+        if post_id not in chosen and not _is_fresh(read.read_at, now)
     )
     share = max(1, ceil(len(known) * account.interval / SWEEP))
     chosen.update(dict.fromkeys(post_id for _, post_id in stale[:share]))
     quiet = sorted((known[p].read_at or longest_ago, p) for p in {*news.unheard} if p in known)
     chosen.update(dict.fromkeys(post_id for _, post_id in quiet[:ROTATION]))
     return list(chosen)
+
+
+def _is_fresh(read_at: datetime | None, now: datetime) -> bool:
+    """A time that a clock that ran ahead wrote says nothing."""
+    return read_at is not None and now - SWEEP <= read_at <= now + CLOCKS_DIFFER
 
 
 def turned(chosen: list[str], number: int) -> list[str]:
