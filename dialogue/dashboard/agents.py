@@ -55,12 +55,21 @@ class AgentRow:
     failed: int  # undecided
     money: BudgetMeter
 
+    @property
+    def modes(self) -> list[str]:
+        return modes_of(self.agent, self.presences)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentPage:
     rows: list[AgentRow]
     house: list[BudgetMeter]
     older: str  # query string of the agents that follow, or ""
+
+
+def modes_of(agent: Agent, presences: Iterable[Presence]) -> list[str]:
+    """The modes in which it speaks: those of its accounts, which delivery follows."""
+    return sorted({row.account.mode for row in presences}) or [agent.settings.mode]
 
 
 def list_agents(
@@ -180,7 +189,7 @@ class AgentOverview:
 
     @property
     def modes(self) -> list[str]:
-        return sorted({presence.effective_mode for presence in self.presences})
+        return modes_of(self.agent, self.presences)
 
     @cached_property
     def today(self) -> dict[str, Any]:

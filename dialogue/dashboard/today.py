@@ -50,7 +50,7 @@ class AgentActivity(DayTotal):
     """One agent's day. `hours`: sent per hour, the oldest first."""
 
     agent: Agent
-    mode: str
+    modes: list[str]
     most: Decimal
     hours: list[int]
     pace: float
@@ -80,6 +80,9 @@ def agents_today(home: Dashboard) -> HomePanel | None:
     agents: list[Any] = list(
         found.order_by("slug").annotate(
             speaks_as=ArrayAgg("presences__account", filter=speaks, default=[]),
+            speaks_in=ArrayAgg(
+                "presences__account__mode", filter=speaks, distinct=True, default=[]
+            ),
             spent=Subquery(today.values(sum=F("money") + F("held_money"))[:1]),
         )[: MOST + 1]
     )
@@ -103,7 +106,7 @@ def agents_today(home: Dashboard) -> HomePanel | None:
 def _did(agent: Any, home: Dashboard) -> AgentActivity:
     return AgentActivity(
         agent=agent,
-        mode=agent.settings.mode,
+        modes=sorted(filter(None, agent.speaks_in)) or [agent.settings.mode],
         sent=home.sent_today[agent.slug],
         held=home.drafts[agent.slug, DraftState.SHADOWED, None],
         waiting=home.drafts[agent.slug, DraftState.WAITING, None],

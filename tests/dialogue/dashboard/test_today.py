@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from dialogue.dashboard import today
@@ -234,3 +235,21 @@ def _grow() -> None:
     make_round(presence.account, now, spam=1)
     spend(f"agent:{slug}", now.astimezone(UTC).date(), "0.4")
     Spending.objects.get_or_create(owner="house", period="day", starts=now.astimezone(UTC).date())
+
+
+def test_the_mode_shown_is_the_one_that_delivery_follows(desk: Client):
+    presence = make_presence(settings={"mode": "review"}, mode="auto")
+    make_presence(agent=presence.agent, mode="shadow")
+    assert day_of(presence.agent.slug, look()).modes == ["auto", "shadow"]
+    for page in ("surfaces:home", "dialogue:agents"):
+        shown = desk.get(reverse(page)).content.decode()
+        assert '<span class="badge ok">auto</span>' in shown, page
+        assert '<span class="badge info">shadow</span>' in shown, page
+        assert '<span class="badge">review</span>' not in shown, page
+
+
+def test_an_agent_without_an_account_shows_its_own_mode(desk: Client):
+    agent = make_agent(settings={"mode": "shadow"})
+    assert day_of(agent.slug, look()).modes == ["shadow"]
+    shown = desk.get(reverse("dialogue:agents")).content.decode()
+    assert '<span class="badge info">shadow</span>' in shown
