@@ -3,6 +3,7 @@
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from dialogue import demo
 from dialogue.activations import services as activations
 from dialogue.activations.models import Activation, ActivationState
 from dialogue.agents.models.agent import Agent
@@ -63,6 +64,7 @@ EXTENSION = Extension(
     thread_annotations=(of_messages,),
     timeline_events=(timeline_events,),
     notice_sources=(spent_budgets,),
+    draft_guards=(demo.GUARD,),
     wait_bounds=(*notifications.BOUNDS, *stones.BOUNDS, *LEASES),
     wait_endings=(notifications.end_waits, stones.end_waits),
     agent_scope=AgentScope(accounts_of=accounts_of, agents_of=agents_of, choices=agent_choices),

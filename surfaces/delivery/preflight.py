@@ -17,6 +17,7 @@ from surfaces.delivery.record import prepared_cursor
 from surfaces.drafts.attempts import give_up, start_attempt
 from surfaces.drafts.models import Draft, DraftKind, DraftState, DraftWait
 from surfaces.drafts.text_checks import find_text_problems
+from surfaces.extension_points import draft_guards
 from surfaces.messages import reply_state
 from surfaces.messages.models import MAX_ATTEMPTS, SpamStatus
 from surfaces.pauses import services as pause_services
@@ -69,7 +70,7 @@ WHERE d.id = %(id)s AND d.state = 'sending' AND d.claim_number = %(number)s
   AND a.mode IN ('auto', 'review') AND a.state <> 'auth_failed'
   AND NOT (a.state = 'suspended' AND (a.state_until IS NULL OR a.state_until > %(now)s))
   AND (a.quiet_until IS NULL OR a.quiet_until <= %(now)s)
-  AND NOT EXISTS (PAUSES)
+  AND NOT EXISTS (PAUSES) AND NOT (GUARDS)
   AND (d.target_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = d.target_id
     AND m.deleted_at IS NULL AND m.content = %(answers)s
     AND m.spam_status IS DISTINCT FROM 'spam' AND (d.what <> 'reply' OR NOT EXISTS (
@@ -80,7 +81,8 @@ WHERE d.id = %(id)s AND d.state = 'sending' AND d.claim_number = %(number)s
 @cache
 def _mark() -> str:
     pauses = Pause.objects.sql_over(surface="s.slug", account="a.name", agent="d.agent")
-    return MARK.replace("PAUSES", pauses)
+    guards = " OR ".join(guard.forbids for guard in draft_guards()) or "false"
+    return MARK.replace("PAUSES", pauses).replace("GUARDS", guards)
 
 
 def _marked(draft: Draft, now: datetime) -> bool:
@@ -109,6 +111,8 @@ def _problems(draft: Draft) -> list[StoredReason]:
 def _never(draft: Draft) -> StoredReason | str:
     if found := _problems(draft):
         return several(found)
+    if why := _forbidden(draft):
+        return why
     if draft.target is None:
         return ""
     target = draft.target
@@ -121,6 +125,17 @@ def _never(draft: Draft) -> StoredReason | str:
         return "sending.target_spam"
     if draft.what == DraftKind.REPLY and is_answered:
         return "sending.answered_meanwhile"
+    return ""
+
+
+def _forbidden(draft: Draft) -> str:
+    """The first rule of an upper floor that forbids it."""
+    of_draft = "SELECT FROM surfaces_draft d JOIN surfaces_account a ON a.id = d.account_id"
+    with connection.cursor() as cursor:
+        for guard in draft_guards():
+            cursor.execute(f"{of_draft} WHERE d.id = %s AND {guard.forbids}", [draft.pk])
+            if cursor.rowcount:
+                return guard.why
     return ""
 
 
