@@ -179,6 +179,8 @@ Q_CLUSTER: dict[str, Any] = {
 
 SCHEDULES = {
     # what for: (task, every so many minutes)
+    "read accounts that are due": ("surfaces.tasks.watch_due", 1),
+    "answer comments that are due": ("dialogue.tasks.reply_due", 1),
     "send what is due": ("surfaces.tasks.deliver_due", 1),
     "withdraw what nobody decided": ("surfaces.tasks.expire_drafts", 1),
     "tell operators what waits": ("surfaces.tasks.notice", 1),

@@ -42,14 +42,21 @@ HELD = [Reason.PAUSED, Reason.SWITCHED_OFF, Reason.MODE_OFF, Reason.ACCOUNT_OFF,
 
 
 def answer_due(
-    worker: str, *, clock: Clock, until: Callable[[], bool] = lambda: False
+    worker: str,
+    *,
+    clock: Clock,
+    until: Callable[[], bool] = lambda: False,
+    is_ending: Callable[[], bool] | None = None,
 ) -> ReplyCounts:
-    """Decide and reply until nothing is due. Safe in many workers at once."""
+    """Decide and reply until nothing is due. Safe in many workers at once.
+
+    After `until` no reply is begun; what is being written stops when `is_ending`.
+    """
     tally = ReplyCounts()
     while not until():
         looked, woken = claim(worker, tally, now=clock())
         if woken:
-            write_reply(woken, tally, clock=clock, is_ending=until)
+            write_reply(woken, tally, clock=clock, is_ending=is_ending or until)
         elif not looked:
             break
     return tally

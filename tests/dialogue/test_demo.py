@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from django.utils import timezone
 from dialogue import demo
 from dialogue.agents import connect, presences
 from dialogue.agents import services as agent_services
+from dialogue.agents.settings.values import agent_values
 from dialogue.inbox import collect
 from dialogue.models import (
     Agent,
@@ -31,7 +33,7 @@ from surfaces import demo as hub
 from surfaces.delivery.preflight import start_sending
 from surfaces.errors import NotAllowed
 from surfaces.hub import services as hub_services
-from surfaces.models import Account, Draft, Message, Surface
+from surfaces.models import Account, AuditEvent, Draft, Message, Surface
 from surfaces.settings.services import change
 from tests.factories import (
     NOON,
@@ -296,3 +298,42 @@ def test_every_answer_finds_its_question():
     asked = [said["text"] for post in hub.talk()["post"] for said in post["comment"]]
     for answer in demo.told()["draft"]:
         assert sum(text.startswith(answer["answers"]) for text in asked) == 1
+
+
+# ── what was there before the two were kept apart ─────────────────────────
+
+
+def migrate_old_demo() -> None:
+    """Run what the migration does with rows, as if nothing were marked or guarded yet."""
+    mark = import_module("dialogue.migrations.0003_agent_is_demo").MARK
+    guards = {"dialogue_agent": "demo_agent_stays", "dialogue_presence": "demo_presence"}
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        for table, guard in guards.items():
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {guard}")
+        Agent.objects.update(is_demo=False)
+        if gabriel := Agent.objects.filter(slug="gabriel", persona__contains="tides").first():
+            Presence.objects.create(agent=gabriel, account=make_account(name="g@m"), since=NOON)
+        cursor.execute(mark)
+
+
+def test_an_agent_of_the_demo_that_spoke_outside_stays_there_without_the_demo():
+    run_demo()
+    gabriel = Agent.objects.get(slug="gabriel")
+    change(
+        gabriel,
+        {"kernels": ["My own seed.", *agent_values(gabriel)["kernels"]], "replies_per_day": 7},
+        by="operator:mira",
+        now=NOON,
+    )
+    migrate_old_demo()
+    gabriel = Agent.objects.select_related("settings").get(slug="gabriel")
+    assert (gabriel.is_demo, gabriel.persona) == (False, "")
+    assert (gabriel.settings.lays_stones, gabriel.settings.replies_per_day) == (False, 7)
+    assert agent_values(gabriel)["kernels"] == ["My own seed."]
+    live = Presence.objects.live().filter(agent=gabriel)
+    assert [presence.account.name for presence in live] == ["g@m"]
+    assert Agent.objects.get(slug="iris").is_demo
+    assert Presence.objects.live().get(agent__slug="iris").account.is_demo
+    event = AuditEvent.objects.about(gabriel).latest("pk")
+    assert "was made by the demo" in str(event.why)

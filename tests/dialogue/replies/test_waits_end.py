@@ -155,6 +155,7 @@ def test_a_change_while_the_replier_takes_its_work_counts_already(monkeypatch):
     second = world.comment()
     world.round()
     set_agent(world, replies_per_day=2)
+    of(second).note(look_at=world.now)
     due = loop._due
 
     def due_and_changed(now):
