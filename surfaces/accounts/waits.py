@@ -6,9 +6,8 @@ from django.db.models import DurationField, ExpressionWrapper, F, Q, Value
 
 from surfaces.accounts.models.account import PASSING, Account, AccountState
 from surfaces.accounts.models.rate_limit import RateLimitWindow
-from surfaces.workers.wait_bounds import WaitBound
+from surfaces.workers.wait_bounds import LONGEST_SERVICE_WAIT, WaitBound
 
-LONGEST_SERVICE_WAIT = timedelta(days=1)  # what it asks beyond is asked for again then
 LONGEST_SUSPENSION = timedelta(days=366)
 INTERVAL = ExpressionWrapper(F("every") * Value(timedelta(minutes=1)), DurationField())
 IS_PASSING = Q(state__in=PASSING)

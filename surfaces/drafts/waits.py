@@ -7,11 +7,10 @@ from django.db.models.functions import Coalesce
 
 from surfaces.accounts.models.account import Account
 from surfaces.accounts.models.surface import Surface
-from surfaces.accounts.waits import LONGEST_SERVICE_WAIT
 from surfaces.drafts.models import Draft, DraftState, DraftWait
 from surfaces.pauses.models import Pause, PauseScope
 from surfaces.settings.models import MOST_UNDO_SECONDS, MOST_WAIT_HOURS
-from surfaces.workers.wait_bounds import WaitBound, not_later_than_now
+from surfaces.workers.wait_bounds import LONGEST_SERVICE_WAIT, WaitBound, not_later_than_now
 
 ANY = frozenset(DraftWait)
 HELD = frozenset({DraftWait.HOLD})

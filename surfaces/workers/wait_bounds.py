@@ -17,6 +17,7 @@ from surfaces.extension_points import extensions
 
 CLOCKS_DIFFER = timedelta(minutes=1)  # between our hosts
 AT_MOST_NOW = timedelta()
+LONGEST_SERVICE_WAIT = timedelta(days=1)  # what a service asks beyond is asked for again then
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
