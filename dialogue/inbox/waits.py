@@ -52,6 +52,7 @@ ENDS: dict[type, dict[str, set[Reason]]] = {
 PASSED = {Reason.THREAD_FULL, Reason.TOO_OLD}
 CHANGED = "decision.due_again"
 
+AT_ONCE = 5_000  # rows in one statement
 UNREAD = Q(read_at=None)
 FOR_MONEY = Q(verdict=Reason.SPENT.code)
 DECIDED_AGAIN = {"verdict": "", "why": CHANGED}
@@ -126,13 +127,15 @@ def _concerned(row: Any) -> Q:
 
 
 def _release(found: QuerySet[Notification], *, forgets_attempts: bool) -> None:
-    pairs = dict(found.values_list("pk", "message"))
-    if not pairs:
-        return
     facts: dict[str, Any] = {"not_before": None} if forgets_attempts else {}
     # Due since it was considered last: what waits longest comes first.
     since = not_later_than_now(Coalesce("considered_at", "made_at"))
-    Notification.objects.filter(pk__in=pairs).update(
-        look_at=since, verdict="", why=CHANGED, read_at=None, outcome="", **facts
-    )
-    reply_state.note_reason(Message.objects.filter(pk__in=filter(None, pairs.values())), CHANGED)
+    pairs = list(found.values_list("pk", "message"))
+    for start in range(0, len(pairs), AT_ONCE):
+        rows, messages = zip(*pairs[start : start + AT_ONCE], strict=True)
+        # Unless it was answered, or a draft written, in the meantime.
+        still = Notification.objects.filter(pk__in=rows, draft=None)
+        still.exclude(outcome=NotificationOutcome.ANSWERED).update(
+            look_at=since, verdict="", why=CHANGED, read_at=None, outcome="", **facts
+        )
+        reply_state.note_reason(Message.objects.filter(pk__in=filter(None, messages)), CHANGED)
