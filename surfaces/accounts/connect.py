@@ -68,9 +68,6 @@ def connect(
     if is_new and traits.needs_token and not token:
         raise BadInput(_lazy("%(label)s needs a credential."), label=traits.label)
     _apply(account, handle=handle, token=token, every=every, mode=mode, now=now)
-    account.save()
-    if token:
-        end_waits(account, "credential", "state")
     action = "account.connected" if is_new else "account.changed"
     AuditEvent.objects.record(
         action, actor=by, subject=account, every=account.every, mode=account.mode
@@ -92,6 +89,9 @@ def _apply(
         account.state, account.state_why, account.state_until = AccountState.OK, "", None
         account.state_since = account.next_watch_at = now
         account.quiet_until, account.challenges_failed = None, 0
+    account.save()
+    if token:
+        end_waits(account, "credential", "state")
 
 
 def _speak(surface: Surface, dialect: str) -> None:
