@@ -1,7 +1,8 @@
 """Create the demo: two agents, their presences, and drafts that await approval.
 
-All of it stays in the built-in hub. Clearing removes only what the demo created; an agent with
-other accounts is kept.
+All of it stays in the built-in hub: its agents speak through its accounts only, and no other agent
+does. Services, triggers of the database and the last check before sending refuse the rest. Clearing
+removes what the demo created.
 """
 
 import tomllib
@@ -22,11 +23,20 @@ from surfaces.demo import ACTOR
 from surfaces.drafts import services as draft_services
 from surfaces.drafts.models import DraftKind
 from surfaces.errors import NotAllowed, RuleBroken
-from surfaces.models import Account, AuditEvent, Message
+from surfaces.extension_points import DraftGuard
+from surfaces.models import Account, Message
 from surfaces.settings.services import change
 
 TOLD = Path(__file__).with_name("demo.toml")
 TUNED = ("persona", "topics", "communities", "kernels", "lays_stones")
+
+
+# Columns of a draft `d` and its account `a`.
+GUARD = DraftGuard(
+    forbids="EXISTS (SELECT 1 FROM dialogue_agent g"
+    " WHERE g.slug = d.agent AND g.is_demo <> a.is_demo)",
+    why="sending.demo_only",
+)
 
 
 @cache
@@ -43,7 +53,9 @@ def make(*, now: datetime) -> list[Account]:
     by_name = {account.handle: account for account in accounts}
     for person in told()["agent"]:
         slug, values = person["slug"], {name: person[name] for name in TUNED if name in person}
-        made = agent_services.make_agent(slug, name=person["name"], by=ACTOR, is_autonomous=True)
+        made = agent_services.make_agent(
+            slug, name=person["name"], by=ACTOR, is_autonomous=True, is_demo=True
+        )
         change(made, values, by=ACTOR, now=now)
         presences.join(made, by_name[slug], by=ACTOR, now=now)
     return accounts
@@ -79,7 +91,5 @@ def _draft(answer: dict[str, Any], *, now: datetime) -> bool:
 @transaction.atomic
 def clear() -> None:
     """Remove what `make` created, or nothing."""
-    made = AuditEvent.objects.called("agent.made").filter(actor=ACTOR)
-    slugs = [line.subject.partition(":")[2] for line in made]
     demo.clear()
-    Agent.objects.filter(slug__in=slugs, presences=None).delete()
+    Agent.objects.filter(is_demo=True).delete()

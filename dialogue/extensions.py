@@ -1,16 +1,43 @@
 """What agents add to the pages of surfaces."""
 
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from dialogue import demo
+from dialogue.activations import services as activations
+from dialogue.activations.models import Activation, ActivationState
+from dialogue.agents.models.agent import Agent
+from dialogue.agents.models.presence import Presence
 from dialogue.agents.scope import accounts_of, agent_choices, agents_of
 from dialogue.budgets.notices import spent_budgets
 from dialogue.dashboard.today import agents_today, cost_per_day, voice_step
+from dialogue.inbox import waits as notifications
 from dialogue.inbox.thread_annotations import of_messages, timeline_events
+from dialogue.stones import waits as stones
+from dialogue.wake_hooks import delivery as wake_hooks
+from dialogue.wake_hooks.models import WakeEvent, WakeEventState
 from surfaces.extension_points import AgentScope, Extension, NavLink
+from surfaces.workers.wait_bounds import AT_MOST_NOW, WaitBound
 
 AGENTS = NavLink(
     view="dialogue:agents", label=_("Agents"), icon="agent", key="a", is_tab=True,
     text=_("Each agent: behavior, active hours, voice, budget, assigned accounts."),
+)  # fmt: skip
+LEASES = (
+    WaitBound(model=Agent, column="backs_off_until", longest=activations.LONGEST_BACK_OFF),
+    WaitBound(model=Presence, column="since", longest=AT_MOST_NOW),
+    WaitBound(
+        model=Activation, column="lease_until", when=Q(state=ActivationState.RUNNING),
+        longest=activations.LEASE,
+    ),
+    WaitBound(
+        model=WakeEvent, column="not_before", when=Q(state=WakeEventState.WAITING),
+        longest=max(wake_hooks.WAITS),
+    ),
+    WaitBound(
+        model=WakeEvent, column="lease_until", when=Q(state=WakeEventState.WAITING),
+        longest=wake_hooks.LEASE,
+    ),
 )  # fmt: skip
 EXTENSION = Extension(
     nav_items=(
@@ -37,5 +64,8 @@ EXTENSION = Extension(
     thread_annotations=(of_messages,),
     timeline_events=(timeline_events,),
     notice_sources=(spent_budgets,),
+    draft_guards=(demo.GUARD,),
+    wait_bounds=(*notifications.BOUNDS, *stones.BOUNDS, *LEASES),
+    wait_endings=(notifications.end_waits, stones.end_waits),
     agent_scope=AgentScope(accounts_of=accounts_of, agents_of=agents_of, choices=agent_choices),
 )  # fmt: skip

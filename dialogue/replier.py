@@ -68,11 +68,11 @@ class ReplierPool:
         if self._pool:
             self._pool.shutdown(wait=True)
 
-    def answer(self, *, clock: Clock, until: Until) -> list[ReplyCounts]:
+    def answer(self, *, clock: Clock, until: Until, is_ending: Until) -> list[ReplyCounts]:
         """Write replies in all threads until nothing is due."""
         if self._pool is None:
-            return [_answer(clock, until)]
-        waiting = [self._pool.submit(_answer, clock, until) for _ in range(self.size)]
+            return [_answer(clock, until, is_ending)]
+        waiting = [self._pool.submit(_answer, clock, until, is_ending) for _ in range(self.size)]
         return [done.result() for done in waiting]
 
     def beside(self, *, clock: Clock, until: Until) -> RoundReport:
@@ -85,9 +85,9 @@ class ReplierPool:
         return last.result() if last else RoundReport()
 
 
-def _answer(clock: Clock, until: Until) -> ReplyCounts:
+def _answer(clock: Clock, until: Until, is_ending: Until) -> ReplyCounts:
     with _alive() as name:
-        return loop.answer_due(name, clock=clock, until=until)
+        return loop.answer_due(name, clock=clock, until=until, is_ending=is_ending)
 
 
 def _besides(clock: Clock, until: Until) -> RoundReport:
@@ -112,22 +112,29 @@ def _alive() -> Iterator[str]:
 
 
 def run_round(
-    crew: ReplierPool, *, clock: Clock, until: Until = lambda: False, is_whole: bool = True
+    crew: ReplierPool,
+    *,
+    clock: Clock,
+    until: Until = lambda: False,
+    is_ending: Until | None = None,
+    is_whole: bool = True,
 ) -> RoundReport:
     """Do what is due. Each part is idempotent and safe beside other processes.
 
-    `is_whole` False: only the inbox and the replies.
+    `is_whole` False: only the inbox and the replies. After `until` no reply is begun; voices stop
+    when `is_ending`, or then, too.
     """
+    is_ending = is_ending or until
     done = RoundReport()
     if is_whole:
         taken_back = activation_services.reclaim_abandoned(now=clock())
         presences.adopt(now=clock())
-        done = crew.beside(clock=clock, until=until)
+        done = crew.beside(clock=clock, until=is_ending)
         done.taken_back = taken_back
     gathered = collect.collect(now=clock())
     done.new, done.opened, done.answered = gathered.new, gathered.opened, gathered.answered
     loop.release_held(now=clock())
-    for tally in crew.answer(clock=clock, until=until):
+    for tally in crew.answer(clock=clock, until=until, is_ending=is_ending):
         for name, count in asdict(tally).items():
             setattr(done, name, getattr(done, name) + count)
     return done

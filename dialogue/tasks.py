@@ -1,22 +1,38 @@
 """Background tasks of agents."""
 
+import time
 from datetime import timedelta
 
 from django.utils import timezone
 
 from dialogue import replier
 from dialogue.models import Reservation, Spending, TranscriptStep, WakeEvent
-from surfaces.workers.deadline import end_of_task
+from surfaces.workers.locks import one_at_a_time
 
+SECONDS = 50.0  # in which a round begins replies
+LONGEST = 200.0  # less than the time after which the queue ends a task
 TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation and its cost are kept
 EVENTS_KEPT = timedelta(days=30)
 BOOKS_KEPT = timedelta(days=400)
 
 
 def reply_due() -> int:
-    """Write due replies and posts and call webhooks. Safe to run twice at once."""
-    with replier.ReplierPool() as pool:
-        return replier.run_round(pool, clock=timezone.now, until=end_of_task()).did
+    """Write replies and posts that are due, as `manage.py reply` does beside it.
+
+    A voice that writes when no other reply is begun any more has until just before the queue
+    would end the task.
+    """
+    began = time.monotonic()
+    with one_at_a_time("tasks.reply_due") as is_alone, replier.ReplierPool() as crew:
+        if not is_alone:
+            return 0
+        done = replier.run_round(
+            crew,
+            clock=timezone.now,
+            until=lambda: time.monotonic() - began > SECONDS,
+            is_ending=lambda: time.monotonic() - began > LONGEST,
+        )
+    return done.drafted
 
 
 def prune() -> int:

@@ -23,6 +23,14 @@ class AgentScope:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DraftGuard:
+    """A rule that keeps a draft from being sent for good, checked in the moment of sending."""
+
+    forbids: str  # SQL over a draft `d` and its account `a`; constant text, no values in it
+    why: str  # code of the reason
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NavLink:
     """An entry of the menu, of the list of settings, or of both."""
 
@@ -47,6 +55,10 @@ class Extension:
     timeline_events: Sequence[Callable[..., Any]] = ()  # (message, drafts, scope)
     notice_sources: Sequence[Callable[..., Any]] = ()  # (now) -> SystemEvents
     agent_scope: AgentScope | None = None
+    draft_guards: Sequence[DraftGuard] = ()
+    # (row, names of its facts that changed): each makes due what waited for them
+    wait_endings: Sequence[Callable[[Any, frozenset[str]], object]] = ()
+    wait_bounds: Sequence[Any] = ()  # WaitBound: how far ahead of now a column may be
 
 
 def extensions() -> tuple[Extension, ...]:
@@ -54,9 +66,24 @@ def extensions() -> tuple[Extension, ...]:
     return _load(tuple(settings.EXTENSIONS))
 
 
+def end_waits(row: Any, *facts: str) -> None:
+    """Make due whatever waited for these facts of `row`: settings by name, or an act.
+
+    Call it in the transaction that changes them. The tables `ENDS` of the packages say which wait
+    hangs on which fact.
+    """
+    for found in extensions():
+        for end in found.wait_endings:
+            end(row, frozenset(facts))
+
+
 def connect_url() -> str:
     """Where an operator connects an account."""
     return reverse(next(found.connect_view for found in extensions() if found.connect_view))
+
+
+def draft_guards() -> list[DraftGuard]:
+    return [guard for found in extensions() for guard in found.draft_guards]
 
 
 def agent_scope() -> AgentScope:

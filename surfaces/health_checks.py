@@ -13,6 +13,7 @@ from surfaces.accounts.models.account import Account, BadCredential
 from surfaces.drafts.models import Draft
 from surfaces.operators.models.operator import Operator
 from surfaces.pauses import services as pause_services
+from surfaces.workers import wait_bounds
 from surfaces.workers.models import Worker
 from surfaces.workers.status import WorkerGroup, worker_groups
 
@@ -53,6 +54,7 @@ def check_up(*, now: datetime) -> Iterator[Finding]:
     yield _sender(now)
     yield from (_workers(group) for group in worker_groups(Worker.objects.all(), now))
     yield from _accounts()
+    yield _clock(now)
     for row in pause_services.live():
         yield Finding("pause", f"{row}, by {row.by} since {row.since:%d %b %H:%M} UTC")
 
@@ -141,6 +143,18 @@ def _sender(now: datetime) -> Finding:
         says = f"{late} approved drafts are overdue"
         return Finding("sender", says, "Start a sender: manage.py deliver.")
     return Finding("sender", f"{Draft.objects.under_way().count()} drafts being sent")
+
+
+def _clock(now: datetime) -> Finding:
+    """Times that only a clock that ran ahead can have written."""
+    if found := wait_bounds.too_far_ahead(now=now):
+        rows = ", ".join(f"{name} ({count})" for name, count in sorted(found.items()))
+        advice = (
+            f"Check this host's clock: it says {now:%d %b %Y, %H:%M} UTC. If it is right, running "
+            "processes pull these times back within a minute."
+        )
+        return Finding("clock", f"too far in the future: {rows}", advice)
+    return Finding("clock", "nothing waits for a time too far in the future")
 
 
 def _workers(group: WorkerGroup) -> Finding:

@@ -1,11 +1,12 @@
 """Background tasks. Arguments are ids and strings, because they are pickled.
 
-Watching and sending run here every minute, so a queue alone is enough; `watch` and `deliver` are
+
+Polling and sending run here every minute, so a queue alone is enough; `watch` and `deliver` are
 faster loops beside it. Both claim the same rows.
 """
 
-import os
-import socket
+import time
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.contrib.sessions.models import Session
@@ -15,34 +16,42 @@ from django_q.models import Failure, Success
 from surfaces.delivery import sender
 from surfaces.desk import viewers
 from surfaces.drafts import expiry
-from surfaces.notices import rounds
+from surfaces.notices import rounds as notice_rounds
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
-from surfaces.watcher import rounds as watcher_rounds
+from surfaces.watcher import rounds
 from surfaces.watcher.models import WatchRound
-from surfaces.workers.deadline import end_of_task
-from surfaces.workers.locks import lock_of_this_thread
+from surfaces.workers.locks import lock_of_this_thread, one_at_a_time
 
+SECONDS = 50.0  # of one round; the next comes a minute after it began
 ROUNDS_KEPT = timedelta(days=14)
 RESULTS_KEPT = timedelta(days=2)
 ATTEMPTS_KEPT = timedelta(days=1)
 
 
 def watch_due() -> int:
-    """Poll accounts that are due. Safe to run twice at once."""
-    worker = f"{socket.gethostname()[:60]}:{os.getpid()}"
-    at_once, until = watcher_rounds.AT_ONCE, end_of_task()
-    return sum(1 for _ in watcher_rounds.watch_at_once(at_once, worker=worker, until=until))
+    """Read accounts that are due, as `manage.py watch` does beside it: each is claimed once."""
+    until = _end_of_round()
+    with one_at_a_time("tasks.watch_due") as is_alone:
+        if not is_alone:
+            return 0
+        worker = lock_of_this_thread().name
+        return sum(1 for _ in rounds.watch_at_once(rounds.AT_ONCE, worker=worker, until=until))
 
 
 def deliver_due() -> int:
     """Send what is due. Safe to run twice at once."""
     held = lock_of_this_thread()
-    return sender.deliver_due(held, clock=timezone.now, until=end_of_task()).sent
+    return sender.deliver_due(held, clock=timezone.now, until=_end_of_round()).sent
+
+
+def _end_of_round() -> Callable[[], bool]:
+    ends_at = time.monotonic() + SECONDS
+    return lambda: time.monotonic() > ends_at
 
 
 def notice() -> int:
     """Tell operators what waits. Safe to run twice at once."""
-    return rounds.run_round(clock=timezone.now).told
+    return notice_rounds.run_round(clock=timezone.now).told
 
 
 def expire_drafts() -> int:
@@ -53,7 +62,7 @@ def expire_drafts() -> int:
 def prune() -> int:
     """Delete old rows."""
     now = timezone.now()
-    rounds.prune(now)
+    notice_rounds.prune(now)
     WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
     Session.objects.filter(expire_date__lt=now).delete()
     viewers.prune(now=now)

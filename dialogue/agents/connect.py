@@ -9,13 +9,15 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from dialogue.agents import presences
 from dialogue.agents import services as agent_services
-from dialogue.models import Agent, Presence
+from dialogue.models import Agent, Kernel, Presence
 from surfaces.accounts import connect as account_connect
 from surfaces.errors import BadInput
 from surfaces.models import Account
+from surfaces.text.reasons import FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,27 @@ class ConnectResult:
     @property
     def account(self) -> Account:
         return self.presence.account
+
+    @property
+    def kernels(self) -> int:
+        return Kernel.objects.filter(agent=self.agent, is_on=True).count()
+
+    @property
+    def says(self) -> str:
+        """What an agent that existed already will do through this account; "" for a new one."""
+        if self.agent_is_new:
+            return ""
+        words = _("The agent %(agent)s existed already; its settings apply here. Mode: %(mode)s.")
+        said = [words % {"agent": self.agent.slug, "mode": self.account.mode}]
+        kept = self.agent.settings
+        if not kept.is_autonomous:
+            said.append(_("Automatic replies are off."))
+        if kept.lays_stones and self.presence.stones_per_day:
+            words = _("It writes up to %(posts)s posts a day here, from %(kernels)s topic seeds.")
+            said.append(words % {"posts": self.presence.stones_per_day, "kernels": self.kernels})
+        else:
+            said.append(_("It writes no posts."))
+        return FORMATS["sentences"](said)
 
 
 @transaction.atomic

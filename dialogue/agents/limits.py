@@ -28,6 +28,8 @@ def said_today(mine: QuerySet[Draft], agent: Agent, *, now: datetime) -> int:
 
     Replies being sent count today; drafts that await approval count on the day they were written.
     """
-    begin, _ = local_day(now, agent.zone)
-    unsent = mine.filter(sent_at=None).filter(Q(state__in=UNDER_WAY) | Q(made_at__gte=begin))
-    return mine.filter(sent_at__gte=begin).count() + unsent.count()
+    today = local_day(now, agent.zone)
+    written = Q(made_at__gte=today[0], made_at__lt=today[1])
+    unsent = mine.filter(sent_at=None).filter(Q(state__in=UNDER_WAY) | written)
+    sent = mine.filter(sent_at__gte=today[0], sent_at__lt=today[1])
+    return sent.count() + unsent.count()

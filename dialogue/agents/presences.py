@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from dialogue.models import Agent, AgentSettings, Notification, Presence
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.errors import BadInput, NotAllowed
+from surfaces.extension_points import end_waits
 from surfaces.models import Account, AuditEvent
 from surfaces.settings.changes import Values
 from surfaces.settings.services import SettingsSpec, change
@@ -24,6 +25,7 @@ def join(agent: Agent, account: Account, *, mode: str = "", by: str, now: dateti
     if mode and mode not in ReplyMode.values:
         message = _lazy("There is no mode %(mode)s. Modes: %(value)s.")
         raise BadInput(message, mode=repr(mode), value=", ".join(ReplyMode.values))
+    _check_demo(agent, account)
     live = Presence.objects.live().select_related("agent").filter(account=account).first()
     if live is not None and live.agent_id != agent.pk:
         message = _lazy("%(account)s is already assigned to %(agent)s. Unassign it there first.")
@@ -33,6 +35,19 @@ def join(agent: Agent, account: Account, *, mode: str = "", by: str, now: dateti
         change(presence, {"mode": mode}, by=by, now=now)
     obey(agent, now=now)
     return presence
+
+
+def _check_demo(agent: Agent, account: Account) -> None:
+    """The demo speaks in the demo, and nobody else does."""
+    if agent.is_demo and not account.is_demo:
+        message = _lazy(
+            "%(agent)s is an agent of the demo and can only use its accounts. Use another name, or"
+            " remove the demo first: manage.py demo --clear."
+        )
+        raise NotAllowed(message, agent=agent.slug)
+    if account.is_demo and not agent.is_demo:
+        message = _lazy("%(account)s belongs to the demo. Only agents of the demo can use it.")
+        raise NotAllowed(message, account=account)
 
 
 def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presence:
@@ -45,6 +60,7 @@ def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presenc
     # Unread notifications of an earlier presence on this account belong to it again.
     left = Notification.objects.unread().filter(agent=agent, presence__account=account)
     left.update(presence=presence)
+    end_waits(presence, "began")
     facts = {"agent": agent.slug, "account": account.name}
     AuditEvent.objects.record("presence.began", actor=by, subject=account, **facts)
     return presence

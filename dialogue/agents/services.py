@@ -11,14 +11,16 @@ from surfaces.models import AuditEvent
 
 
 @transaction.atomic
-def make_agent(slug: str, *, name: str = "", by: str, is_autonomous: bool = False) -> Agent:
+def make_agent(
+    slug: str, *, name: str = "", by: str, is_autonomous: bool = False, is_demo: bool = False
+) -> Agent:
     """Create an agent with cautious settings, or raise `BadInput`."""
     if not SLUG.fullmatch(slug):
         message = _lazy(
             "%(slug)s is no short name. Use letters, digits, dashes and underscores, at most 63."
         )
         raise BadInput(message, slug=repr(slug))
-    agent = Agent(slug=slug, name=name.strip() or slug.replace("-", " ").title())
+    agent = Agent(slug=slug, name=name.strip() or slug.replace("-", " ").title(), is_demo=is_demo)
     try:
         agent.full_clean()
     except ValidationError as error:

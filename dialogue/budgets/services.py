@@ -17,6 +17,7 @@ from dialogue.budgets import rules as budget_rules
 from dialogue.budgets.models import HOUSE, Period
 from dialogue.errors import OutOfBudget
 from dialogue.models import Activation, AgentSettings, Reservation, SharedBudget, Spending
+from surfaces.extension_points import end_waits
 from surfaces.text.reasons import StoredReason
 
 
@@ -59,6 +60,7 @@ def settle(reservation: Reservation, *, tokens: int, money: Decimal, now: dateti
         held_tokens=Greatest(F("held_tokens") - reservation.tokens, 0),
         held_money=Greatest(F("held_money") - reservation.money, Decimal(0)),
     )
+    end_waits(reservation, "settled")
     return True
 
 

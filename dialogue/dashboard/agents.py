@@ -57,9 +57,7 @@ class AgentRow:
 
     @property
     def modes(self) -> list[str]:
-        """Of its presences; of an agent without one, what a new presence would have."""
-        own = {presence.mode for presence in self.presences} or {""}
-        return sorted({mode or self.agent.settings.mode for mode in own})
+        return modes_of(self.agent, self.presences)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +65,11 @@ class AgentPage:
     rows: list[AgentRow]
     house: list[BudgetMeter]
     older: str  # query string of the agents that follow, or ""
+
+
+def modes_of(agent: Agent, presences: Iterable[Presence]) -> list[str]:
+    """The modes in which it speaks: those of its accounts, which delivery follows."""
+    return sorted({row.account.mode for row in presences}) or [agent.settings.mode]
 
 
 def list_agents(
@@ -186,7 +189,7 @@ class AgentOverview:
 
     @property
     def modes(self) -> list[str]:
-        return sorted({presence.effective_mode for presence in self.presences})
+        return modes_of(self.agent, self.presences)
 
     @cached_property
     def today(self) -> dict[str, Any]:

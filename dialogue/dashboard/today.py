@@ -82,7 +82,9 @@ def agents_today(home: Dashboard) -> HomePanel | None:
     agents: list[Any] = list(
         found.order_by("slug").annotate(
             speaks_as=ArrayAgg("presences__account", filter=speaks, default=[]),
-            own_modes=ArrayAgg("presences__mode", filter=speaks & within, default=[]),
+            speaks_in=ArrayAgg(
+                "presences__account__mode", filter=speaks & within, distinct=True, default=[]
+            ),
             spent=Subquery(today.values(sum=F("money") + F("held_money"))[:1]),
         )[: MOST + 1]
     )
@@ -106,7 +108,7 @@ def agents_today(home: Dashboard) -> HomePanel | None:
 def _did(agent: Any, home: Dashboard) -> AgentActivity:
     return AgentActivity(
         agent=agent,
-        modes=sorted({mode or agent.settings.mode for mode in agent.own_modes or [""]}),
+        modes=sorted(filter(None, agent.speaks_in)) or [agent.settings.mode],
         sent=home.sent_today[agent.slug],
         held=home.drafts[agent.slug, DraftState.SHADOWED, None],
         waiting=home.drafts[agent.slug, DraftState.WAITING, None],

@@ -92,6 +92,12 @@ class Notification(models.Model):
                 fields=["presence", "verdict"],
                 condition=UNREAD & Q(look_at=None, draft=None),
             ),
+            # For what waits for a fact that changed, or was passed because of a limit.
+            Index(
+                name="notification_decided",
+                fields=["presence", "verdict"],
+                condition=UNREAD | Q(verdict__in=["thread_full", "too_old"]),
+            ),
             # For the inbox of one agent.
             Index(name="notification_inbox", fields=["agent", "-id"]),
             # For notifications not yet sent to an external agent.

@@ -29,6 +29,10 @@ TEXTS = {
         "The worker process died. The notification will be processed again."
     ),
     "activation.wrote_draft": _("Wrote draft %(pk)s."),
+    "agent.left_demo": _(
+        "It was made by the demo and is connected to an account outside it. It is kept as an agent"
+        " of its own; persona, topic seeds and automatic posts of the demo were removed."
+    ),
     "agent.imported_from": _("Imported from %(file)s."),
     "budget.money_short_day": _(
         "The money budget for today is too low: %(used)s of %(allowed)s is spent or reserved, and "
@@ -71,6 +75,8 @@ TEXTS = {
     "budget.tokens_spent_shared": _(
         "The shared token limit for %(period)s is used up: %(used)s of %(allowed)s."
     ),
+    "decision.due_again": _("What it waited for has changed. It is checked again now."),
+    "sending.demo_only": _("An agent of the demo can send through accounts of the demo only."),
     "reply.account_off": _("the account is switched off"),
     "reply.account_sign_in": _("the account cannot sign in: %(state_why)s"),
     "reply.account_suspended": _("the account is suspended: %(state_why)s"),

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import Purpose
-from dialogue.inbox.models import NotificationOutcome
+from dialogue.inbox.models import NotificationOutcome, NotificationQuerySet
 from dialogue.models import Activation, Agent, Notification, Presence
 from dialogue.replies.answer import ReplyCounts, write_reply
 from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict, decide
@@ -42,14 +42,21 @@ HELD = [Reason.PAUSED, Reason.SWITCHED_OFF, Reason.MODE_OFF, Reason.ACCOUNT_OFF,
 
 
 def answer_due(
-    worker: str, *, clock: Clock, until: Callable[[], bool] = lambda: False
+    worker: str,
+    *,
+    clock: Clock,
+    until: Callable[[], bool] = lambda: False,
+    is_ending: Callable[[], bool] | None = None,
 ) -> ReplyCounts:
-    """Decide and reply until nothing is due. Safe in many workers at once."""
+    """Decide and reply until nothing is due. Safe in many workers at once.
+
+    After `until` no reply is begun; what is being written stops when `is_ending`.
+    """
     tally = ReplyCounts()
     while not until():
         looked, woken = claim(worker, tally, now=clock())
         if woken:
-            write_reply(woken, tally, clock=clock, is_ending=until)
+            write_reply(woken, tally, clock=clock, is_ending=is_ending or until)
         elif not looked:
             break
     return tally
@@ -82,10 +89,12 @@ def claim(worker: str, tally: ReplyCounts, *, now: datetime) -> tuple[int, Activ
     # one worker at a time decides per agent.
     agents = Agent.objects.filter(pk__in={row.agent_id for row in waiting}).order_by("pk")
     ours = set(agents.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
-    rows = [row for row in waiting if row.agent_id in ours]
-    if not rows:
+    if not ours:
         return 0, None
-    # Read after locking, so that other workers' changes for these agents are visible.
+    # Read after locking, so that what others changed for these agents meanwhile is visible.
+    rows = list(_with_facts(Notification.objects.filter(pk__in=[
+        row.pk for row in waiting if row.agent_id in ours
+    ])))  # fmt: skip
     world = SituationBatch.of(rows, now=now)
     for looked, row in enumerate(rows, 1):
         if row.agent_id in world.awake:
@@ -105,11 +114,17 @@ def _due(now: datetime) -> list[Notification]:
     """The longest due, without those of agents with a running activation; locked."""
     awake = Activation.objects.running().values("agent")
     rows = Notification.objects.due(now).exclude(agent__in=awake).order_by("look_at", "id")
+    return list(rows.select_for_update(of=("self",), skip_locked=True)[:BATCH])
+
+
+def _with_facts(rows: NotificationQuerySet) -> NotificationQuerySet:
+    """With agent, account and message, without their long columns."""
+    rows = rows.order_by("look_at", "id")
     agents = ["agent__settings", "presence__agent__settings"]
     rows = rows.select_related(*agents, "presence__account__surface", "message__post")
     heavy = [f"message__{name}" for name in ("raw_json", "search", "post__raw_json", "post__search",
                                              "post__content")]  # fmt: skip
-    return list(rows.defer(*heavy).select_for_update(of=("self",), skip_locked=True)[:BATCH])
+    return rows.defer(*heavy)
 
 
 def _keep(row: Notification, verdict: ReplyVerdict, drafts: Sequence[Draft], now: datetime) -> None:

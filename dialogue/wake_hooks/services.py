@@ -46,6 +46,10 @@ def set_hook(
     if kept:
         facts["sealed_secret"] = crypto.encrypt(kept)
     hook, _ = WakeHook.objects.update_or_create(agent=agent, defaults=facts)
+    # What waited for the old address is delivered to this one at once.
+    free = Q(lease_until=None) | Q(lease_until__lte=now)
+    waiting = WakeEvent.objects.filter(free, hook=hook, state=WakeEventState.WAITING)
+    waiting.filter(not_before__gt=now).update(not_before=now, lease_until=None, why="")
     AuditEvent.objects.record(
         "wake.set", actor=by, subject=agent, kind=kind, to=safe_urls.origin_of(address),
         is_on=is_on, signed_with="a new secret" if kept else "the same secret",

@@ -18,6 +18,7 @@ from surfaces.adapters import READERS
 from surfaces.adapters.base import Access
 from surfaces.audit.models import AuditEvent
 from surfaces.errors import BadInput
+from surfaces.extension_points import end_waits
 from surfaces.hub import services as hub_services
 from surfaces.text.reasons import reason_of
 
@@ -67,7 +68,6 @@ def connect(
     if is_new and traits.needs_token and not token:
         raise BadInput(_lazy("%(label)s needs a credential."), label=traits.label)
     _apply(account, handle=handle, token=token, every=every, mode=mode, now=now)
-    account.save()
     action = "account.connected" if is_new else "account.changed"
     AuditEvent.objects.record(
         action, actor=by, subject=account, every=account.every, mode=account.mode
@@ -78,7 +78,9 @@ def connect(
 def _apply(
     account: Account, *, handle: str, token: str, every: int | None, mode: str | None, now: datetime
 ) -> None:
-    account.every = account.every if every is None else every
+    if every is not None:
+        account.every = every
+        account.next_watch_at = min(account.next_watch_at, now + account.interval)
     account.mode = mode or account.mode
     account.handle = handle or account.handle
     if token:
@@ -86,6 +88,10 @@ def _apply(
         account.remote_id = ""  # fetch the identity again
         account.state, account.state_why, account.state_until = AccountState.OK, "", None
         account.state_since = account.next_watch_at = now
+        account.quiet_until, account.challenges_failed = None, 0
+    account.save()
+    if token:
+        end_waits(account, "credential", "state")
 
 
 def _speak(surface: Surface, dialect: str) -> None:

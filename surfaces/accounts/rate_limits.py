@@ -22,6 +22,7 @@ from surfaces.text.reasons import reason
 KEPT_FOR_SENDING = 5  # one part in so many
 DAY = timedelta(days=1)
 CLOCKS_DIFFER = timedelta(minutes=1)  # between our hosts
+RATE_SPENT = "account.rate_spent"  # a limit of ours is used up
 ENDLESS = 1_000_000  # a bucket without a limit of its own
 
 # Requests of the last `per`. Later ones were written with a wrong clock.
@@ -129,7 +130,7 @@ class SharedMeter:
         row = cursor.fetchone()
         ready_at = row[0] if row and row[0] else now + timedelta(seconds=1)
         wait = max(ready_at - now, timedelta(seconds=1))
-        raise Limited(reason("account.rate_spent", bucket=limit.bucket), wait=wait, asked=False)
+        raise Limited(reason(RATE_SPENT, bucket=limit.bucket), wait=wait, asked=False)
 
     def spare(self, *buckets: str) -> int:
         """How many requests that could wait may be made now: half of what is allowed, at most.

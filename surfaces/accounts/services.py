@@ -12,6 +12,7 @@ from surfaces.accounts.models.account import AccountState as AccountState
 from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent
 from surfaces.errors import AuthFailed, NotAllowed, SurfaceError, Suspended
+from surfaces.extension_points import end_waits
 
 
 @transaction.atomic
@@ -37,6 +38,7 @@ def clear(account: Account, *, by: str, now: datetime) -> None:
     )
     with suppress(BadCredential):
         rate_limits.clear_waits(account.surface.kind, account.credential)
+    end_waits(account, "state", "cleared")
     AuditEvent.objects.record("account.cleared", actor=by, subject=account, was=before, was_why=why)
 
 
@@ -46,8 +48,16 @@ def switch(surface: Surface, *, is_on: bool, by: str) -> None:
     if not Surface.objects.filter(pk=surface.pk, is_on=not is_on).update(is_on=is_on):
         return
     surface.is_on = is_on
+    end_waits(surface, "is_on")
     action = "surface.switched_on" if is_on else "surface.switched_off"
     AuditEvent.objects.record(action, actor=by, subject=surface)
+
+
+@transaction.atomic
+def recover(account: Account, *, now: datetime) -> None:
+    """It works again: what waited for the service is due."""
+    account.becomes(AccountState.OK, now=now, quiet_until=None)
+    end_waits(account, "state")
 
 
 def stop_account(account: Account, error: SurfaceError, *, now: datetime) -> None:

@@ -1,13 +1,17 @@
 """What can be set of an account and of a surface."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db.models import Value
+from django.db.models.functions import Least
 from django.utils.translation import gettext as _
 
-from surfaces.accounts.models.account import Account
+from surfaces.accounts.models.account import PASSING, Account, AccountState
 from surfaces.accounts.models.surface import Surface
+from surfaces.accounts.rate_limits import RATE_SPENT
+from surfaces.extension_points import end_waits
 from surfaces.settings.changes import Values
 from surfaces.settings.services import SettingsSpec
 
@@ -20,8 +24,13 @@ class AccountSpec(SettingsSpec[Account]):
     fields = ("mode", "every", "is_on")
 
     def write(self, row: Account, new: Values, *, by: str, now: datetime) -> None:
-        soon = {"next_watch_at": now} if new.get("is_on") else {}
-        super().write(row, {**new, **soon}, by=by, now=now)
+        facts: dict[str, Any] = dict(new)
+        if new.get("is_on"):
+            facts["next_watch_at"] = now
+        elif "every" in new and row.state not in PASSING:  # there the service names the time
+            soonest = now + timedelta(minutes=new["every"])
+            facts["next_watch_at"] = Least("next_watch_at", Value(soonest))
+        super().write(row, facts, by=by, now=now)
 
 
 class SurfaceSpec(SettingsSpec[Surface]):
@@ -53,6 +62,17 @@ class SurfaceSpec(SettingsSpec[Surface]):
         limits = {name.removeprefix(LIMIT): new[name] for name in new if name not in columns}
         kept = {bucket: rate for bucket, rate in (row.limits | limits).items() if rate}
         super().write(row, {**columns, "limits": kept}, by=by, now=now)
+        if limits:
+            _end_own_limits(row, now=now)
+
+
+def _end_own_limits(row: Surface, *, now: datetime) -> None:
+    """Accounts that wait for a limit of ours are checked against the new one."""
+    own = Account.objects.filter(surface=row, state=AccountState.LIMITED)
+    for account in own.filter(state_why__contains={"code": RATE_SPENT}):
+        account.becomes(AccountState.OK, now=now, quiet_until=None, next_watch_at=now)
+        end_waits(account, "state")
+    end_waits(row, "limits")
 
 
 def documented_rates(row: Surface) -> dict[str, list[int]]:

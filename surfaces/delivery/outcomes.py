@@ -9,7 +9,7 @@ from surfaces.accounts.models.account import Account, AccountState
 from surfaces.accounts.services import stop_account
 from surfaces.audit.models import AuditEvent
 from surfaces.drafts.attempts import give_up, retry_delay
-from surfaces.drafts.models import Draft, DraftKind, DraftState
+from surfaces.drafts.models import Draft, DraftKind, DraftState, DraftWait
 from surfaces.errors import Limited, Refused, SurfaceError, TryLater
 from surfaces.messages import reply_state
 from surfaces.text.reasons import StoredReason
@@ -25,14 +25,22 @@ def record_not_sent(draft: Draft, error: SurfaceError, *, now: datetime) -> bool
         if error.permanent:
             give_up(draft, error.reason, now=now, permanent=True)
         else:
-            put_off(draft, error.reason, now=now)
+            put_off(draft, error.reason, now=now, cause=DraftWait.RETRY)
         return True
     if isinstance(error, TryLater):
-        until = put_off(draft, error.reason, now=now, wait=error.wait, counts=error.asked)
+        until = put_off(
+            draft, error.reason, now=now, wait=error.wait, counts=error.asked, cause=_cause(error)
+        )
         return _account_waits(draft, error, until, now=now)
-    put_off(draft, error.reason, now=now, counts=False)
+    put_off(draft, error.reason, now=now, counts=False, cause=DraftWait.HOLD)
     stop_account(draft.account, error, now=now)
     return False
+
+
+def _cause(error: TryLater) -> DraftWait:
+    if isinstance(error, Limited):
+        return DraftWait.LIMIT
+    return DraftWait.RETRY if error.asked else DraftWait.SERVICE
 
 
 def _account_waits(draft: Draft, error: TryLater, until: datetime, *, now: datetime) -> bool:
@@ -55,12 +63,19 @@ def _account_waits(draft: Draft, error: TryLater, until: datetime, *, now: datet
 
 
 def put_off(
-    draft: Draft, why: Why, *, now: datetime, wait: timedelta | None = None, counts: bool = True
+    draft: Draft,
+    why: Why,
+    *,
+    now: datetime,
+    cause: DraftWait,
+    wait: timedelta | None = None,
+    counts: bool = True,
 ) -> datetime:
     """Return it to approved. A request that was not made is no attempt."""
     pause = retry_delay(draft.sendings, draft.account.interval) if counts else BREATH
     until = now + max(pause, wait or timedelta())
     facts: dict[str, Any] = {"not_before": until, "why": why, "lease_until": None}
+    facts["waits_for"] = cause
     with transaction.atomic():
         if not counts:
             facts["sendings"] = max(draft.sendings - 1, 0)

@@ -15,8 +15,9 @@ from surfaces.accounts.models.account import Account, AccountState, ReplyMode
 from surfaces.audit.models import AuditEvent
 from surfaces.delivery.record import prepared_cursor
 from surfaces.drafts.attempts import give_up, start_attempt
-from surfaces.drafts.models import Draft, DraftKind, DraftState
+from surfaces.drafts.models import Draft, DraftKind, DraftState, DraftWait
 from surfaces.drafts.text_checks import find_text_problems
+from surfaces.extension_points import draft_guards
 from surfaces.messages import reply_state
 from surfaces.messages.models import MAX_ATTEMPTS, SpamStatus
 from surfaces.pauses import services as pause_services
@@ -98,7 +99,7 @@ ALLOWED = """
   a.is_on AND s.is_on
   AND a.mode IN ('auto', 'review') AND a.state <> 'auth_failed'
   AND NOT (a.state = 'suspended' AND (a.state_until IS NULL OR a.state_until > %(now)s))
-  AND NOT EXISTS (PAUSES)
+  AND NOT EXISTS (PAUSES) AND NOT (GUARDS)
   AND (d.target_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = d.target_id
     AND m.deleted_at IS NULL AND m.content = %(answers)s
     AND m.spam_status IS DISTINCT FROM 'spam' AND (d.what <> 'reply' OR NOT EXISTS (
@@ -110,7 +111,9 @@ ALLOWED = """
 @cache
 def _sql(statement: str) -> str:
     pauses = Pause.objects.sql_over(surface="s.slug", account="a.name", agent="d.agent")
-    return statement.replace("ALLOWED", ALLOWED).replace("PAUSES", pauses)
+    guards = " OR ".join(guard.forbids for guard in draft_guards()) or "false"
+    allowed = ALLOWED.replace("PAUSES", pauses).replace("GUARDS", guards)
+    return statement.replace("ALLOWED", allowed)
 
 
 def _marked(draft: Draft, now: datetime) -> bool:
@@ -139,6 +142,8 @@ def _problems(draft: Draft) -> list[StoredReason]:
 def _never(draft: Draft) -> StoredReason | str:
     if found := _problems(draft):
         return several(found)
+    if why := _forbidden(draft):
+        return why
     if draft.target is None:
         return ""
     target = draft.target
@@ -151,6 +156,17 @@ def _never(draft: Draft) -> StoredReason | str:
         return "sending.target_spam"
     if draft.what == DraftKind.REPLY and is_answered:
         return "sending.answered_meanwhile"
+    return ""
+
+
+def _forbidden(draft: Draft) -> str:
+    """The first rule of an upper floor that forbids it."""
+    of_draft = "SELECT FROM surfaces_draft d JOIN surfaces_account a ON a.id = d.account_id"
+    with connection.cursor() as cursor:
+        for guard in draft_guards():
+            cursor.execute(f"{of_draft} WHERE d.id = %s AND {guard.forbids}", [draft.pk])
+            if cursor.rowcount:
+                return guard.why
     return ""
 
 
@@ -171,7 +187,7 @@ def _hold_back(draft: Draft) -> None:
         AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
         return
     why = reason("sending.held", obstacle=_held_by(account, draft))
-    draft.advance(DraftState.APPROVED, why=why, lease_until=None)
+    draft.advance(DraftState.APPROVED, why=why, lease_until=None, waits_for=DraftWait.HOLD)
 
 
 def _held_by(account: Account, draft: Draft) -> StoredReason:

@@ -27,7 +27,7 @@ from surfaces.audit.models import AuditEvent
 from surfaces.delivery.outcomes import record_unknown
 from surfaces.delivery.record import record_sent
 from surfaces.drafts.attempts import retry_delay
-from surfaces.drafts.models import Draft, DraftKind, DraftState
+from surfaces.drafts.models import Draft, DraftKind, DraftState, DraftWait
 from surfaces.errors import (
     AuthFailed,
     PaymentRequired,
@@ -209,7 +209,10 @@ def _absent(draft: Draft, *, now: datetime) -> None:
     not_before = max(now, (draft.unconfirmed_until or now) + wait)
     why = reason("look.absent_repeat", checks=counts["absences"], at=not_before)
     with transaction.atomic():
-        draft.advance(DraftState.APPROVED, why=why, not_before=not_before, looks=0, absences=0)
+        draft.advance(
+            DraftState.APPROVED, why=why, not_before=not_before, waits_for=DraftWait.RETRY,
+            looks=0, absences=0,
+        )  # fmt: skip
         AuditEvent.objects.record("draft.found_absent", actor="sender", subject=draft)
 
 

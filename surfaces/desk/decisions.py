@@ -14,6 +14,7 @@ from surfaces.desk import kinds, viewers
 from surfaces.desk.kinds import Action, ActionInput, DeskKind
 from surfaces.desk.models import DeskItem
 from surfaces.errors import BadInput, IllegalMove, NotAllowed, RuleBroken, StaleState
+from surfaces.extension_points import end_waits
 from surfaces.web.requests import parse_id
 
 LATER = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1)}
@@ -182,6 +183,7 @@ def unsnooze(named: ItemRef, *, by: str, now: datetime) -> DecisionOutcome:
     row = rows.first()
     if row is None or not rows.update(later_until=None, later_by=""):
         return _refused(named, _("It was not snoozed, or no longer needs a decision."))
+    end_waits(row, "later_until")
     AuditEvent.objects.record("desk.brought_forward", actor=by, subject=row)
     return DecisionOutcome(key=named.key, words=_("It is on the desk again."))
 

@@ -9,13 +9,14 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account
 from surfaces.audit.models import Owner
 from surfaces.errors import IllegalMove, StaleState
+from surfaces.extension_points import end_waits
 from surfaces.messages.models import Message, MessageQuerySet
 from surfaces.text.fields import ReasonField
 from surfaces.text.reasons import StoredReason, reason
@@ -45,6 +46,15 @@ STEPS: dict[str, set[str]] = {
 DEAD = [DraftState.FAILED, DraftState.WITHDRAWN, DraftState.SHADOWED]
 UNDECIDED = [DraftState.COMPOSED, DraftState.WAITING]
 UNDER_WAY = [DraftState.APPROVED, DraftState.SENDING, DraftState.UNKNOWN]
+
+
+class DraftWait(models.TextChoices):
+    """What an approved draft waits for, besides its time."""
+
+    LIMIT = "limit", _lazy("A rate limit")
+    SERVICE = "service", _lazy("The service")
+    RETRY = "retry", _lazy("The next attempt")
+    HOLD = "hold", _lazy("A pause, a switch or the state of the account")
 
 
 class Feedback(models.TextChoices):
@@ -143,6 +153,8 @@ class Draft(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
 
     not_before = models.DateTimeField(null=True, blank=True)
+    # Why `not_before` was set or sending was held back: what ends the cause ends the wait.
+    waits_for = models.CharField(max_length=8, choices=DraftWait, blank=True)
     sendings = models.PositiveSmallIntegerField(default=0)  # requests that may have reached it
     claim_number = models.PositiveIntegerField(default=0)  # fencing: grows with every claim
     claimed_by = models.CharField(max_length=120, blank=True)
@@ -277,7 +289,13 @@ class Draft(models.Model):
             raise IllegalMove(
                 "draft.no_such_step", state=self.state_name, to=reason(f"draft_state.{to}")
             )
-        self.note(state=to, **facts)
+        if self.state == DraftState.APPROVED or to == DraftState.APPROVED:
+            facts.setdefault("waits_for", "")  # it belongs to one stay in the state
+        if to not in DEAD:
+            return self.note(state=to, **facts)
+        with transaction.atomic():
+            self.note(state=to, **facts)
+            end_waits(self, "ended")  # it no longer counts against the limits of its agent
 
     def note(self, **facts: Any) -> None:
         """Update columns without a transition, under the same comparison."""

@@ -18,6 +18,7 @@ from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent
 from surfaces.desk.models import DeskItem
 from surfaces.errors import BadInput, NotAllowed
+from surfaces.extension_points import end_waits
 from surfaces.net import safe_urls, webhooks
 from surfaces.notices import email as notice_email
 from surfaces.notices.models.notice import Notice, NoticeState
@@ -65,6 +66,8 @@ def change(rule: NoticeRule, given: Mapping[str, Any], *, now: datetime) -> Save
     """The way stays: who wants another one makes another rule."""
     facts = _checked(given)
     heard = rule.is_on and rule.hears_items
+    before = {name: getattr(rule, name) for name in facts}
+    went_to = (rule.url, bytes(rule.sealed_secret))
     for name, value in facts.items():
         setattr(rule, name, value)
     if rule.is_on and rule.hears_items and not heard:
@@ -72,6 +75,9 @@ def change(rule: NoticeRule, given: Mapping[str, Any], *, now: datetime) -> Save
     secret = _address(rule, given)
     rule.save(update_fields=[*facts, "from_item", "url", "sealed_secret"])
     _narrow(rule, rule.operator, given)
+    end_waits(rule, *(name for name, value in facts.items() if before[name] != value))
+    if (rule.url, bytes(rule.sealed_secret)) != went_to:
+        end_waits(rule, "url")
     _record("changed", rule, rule.operator)
     return SavedRule(rule, secret)
 
@@ -114,6 +120,7 @@ def renew_secret(rule: NoticeRule) -> str:
         raise NotAllowed(_lazy("Only a webhook has a secret."))
     secret = webhooks.new_secret()
     NoticeRule.objects.filter(pk=rule.pk).update(sealed_secret=crypto.encrypt(secret))
+    end_waits(rule, "secret")
     _record("secret_renewed", rule, rule.operator)
     return webhooks.PREFIX + secret
 

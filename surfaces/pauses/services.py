@@ -9,6 +9,7 @@ from surfaces.accounts.models.account import Account
 from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent, AuditSubject, subject_of
 from surfaces.errors import BadInput, NotAllowed
+from surfaces.extension_points import end_waits
 from surfaces.pauses.models import Pause, PauseScope
 from surfaces.text.reasons import StoredReason
 
@@ -32,11 +33,13 @@ def resume(scope: str, subject: str = "", *, by: str, now: datetime) -> None:
     """End a pause, or say that there is none."""
     scope, subject = _checked(scope, subject)
     ended = Pause.objects.live().filter(scope=scope, subject=subject)
-    if not ended.update(ended_at=now, ended_by=by):
+    row = ended.first()
+    if row is None or not ended.update(ended_at=now, ended_by=by):
         what = f"{PauseScope(scope).label} {subject}".strip()
         raise NotAllowed(_lazy("%(what)s is not paused."), what=what)
     if scope == PauseScope.ACCOUNT:
         Account.objects.filter(name=subject).update(challenges_failed=0)
+    end_waits(row, "resumed")
     _record("sending.resumed", scope, subject, by=by)
 
 

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from surfaces.audit.models import AuditEvent, AuditQuerySet, name_of
 from surfaces.errors import BadInput, NotAllowed, StaleState
+from surfaces.extension_points import end_waits
 from surfaces.settings.changes import Pairs, Values, changed_since, merge, pairs_of, to_json
 from surfaces.settings.fields import Column, field_of
 from surfaces.text.reasons import StoredReason
@@ -147,6 +148,7 @@ def change(
     with _as_bad_input():
         spec.check(held, new)
     spec.write(held, new, by=by, now=now)
+    end_waits(held, *new)
     pairs = {name: [to_json(before.get(name)), to_json(value)] for name, value in new.items()}
     facts = {**spec.facts(held), **({"undoes": undoes} if undoes else {}), **pairs}
     about = spec.subject(held)

@@ -22,7 +22,7 @@ from django.utils import timezone
 from surfaces.accounts.clients import Clock, open_reader
 from surfaces.accounts.models.account import Account, AccountState
 from surfaces.accounts.models.surface import Surface
-from surfaces.accounts.services import stop_account
+from surfaces.accounts.services import recover, stop_account
 from surfaces.adapters.base import Reader
 from surfaces.adapters.types import Item, Skipped
 from surfaces.errors import (
@@ -266,7 +266,7 @@ def _well(account: Account, *, now: datetime) -> None:
     may_end = fresh.state in {AccountState.LIMITED, AccountState.SUSPENDED}
     is_over = may_end and fresh.state_until is not None and fresh.state_until <= now
     if fresh.state == AccountState.DOWN or is_over:
-        account.becomes(AccountState.OK, now=now, quiet_until=None)
+        recover(account, now=now)
 
 
 def _unwell(account: Account, error: SurfaceError, *, now: datetime) -> None:

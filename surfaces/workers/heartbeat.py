@@ -10,12 +10,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
+from itertools import count
 
 from django.db import DatabaseError, InterfaceError, connection
 
 from surfaces.workers.models import Worker
+from surfaces.workers.wait_bounds import pull_back
 
 EVERY = 10.0  # seconds between two signs of life
+PULL_BACK = 6  # every n-th sign also pulls back what is due too far ahead
 FORGOTTEN_AFTER = timedelta(days=1)
 PATIENCE = 3.0  # seconds that an ending process waits for its row to go
 Clock = Callable[[], datetime]
@@ -65,12 +68,16 @@ class Heartbeat:
 
     def _beat(self) -> None:
         self._try(lambda: clear_away(self.kind, self.host, now=self.clock()))
-        while not self._ending.is_set():
+        for number in count():
+            if self._ending.is_set():
+                break
             self._try(self.tell)
+            if number % PULL_BACK == 0:
+                self._try(lambda: pull_back(now=self.clock()))
             self._ending.wait(EVERY)
         self._try(self.forget)
 
-    def _try(self, verb: Callable[[], None]) -> None:
+    def _try(self, verb: Callable[[], object]) -> None:
         """A database that is away is no reason to stop; holds no connection between beats."""
         # The next beat tries again; the work itself says what it misses.
         with closing(connection), suppress(DatabaseError, InterfaceError, OSError):

@@ -11,6 +11,8 @@ import os
 import secrets
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.db import connection
 
@@ -44,6 +46,20 @@ _threads = _ThreadLocal()
 def lock_of_this_thread() -> WorkerLock:
     """The same one every time: each name holds a lock for as long as its connection lives."""
     return _threads.lock
+
+
+@contextmanager
+def one_at_a_time(name: str) -> Iterator[bool]:
+    """Whether no other process is in a block of this name; True keeps others out until its end."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_key(name)])
+        is_alone = bool(cursor.fetchone()[0])
+    try:
+        yield is_alone
+    finally:
+        if is_alone:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [_key(name)])
 
 
 def is_alive(name: str) -> bool:

@@ -43,6 +43,8 @@ class Agent(models.Model):
     claims = models.PositiveBigIntegerField(default=0)  # fencing number of activations
     # Keys of an imported config.yaml without a column; written again on export.
     carried = models.JSONField(default=dict, blank=True)
+    # Of the demo, whose accounts are the only ones it speaks through; decided when it is made.
+    is_demo = models.BooleanField(default=False, editable=False)
     made_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -11,6 +11,7 @@ from dialogue.agents.settings import values
 from dialogue.agents.settings.values import KERNELS, OF_AGENT, OF_SETTINGS
 from dialogue.models import Agent, AgentSettings, Kernel
 from surfaces.errors import NotAllowed
+from surfaces.extension_points import end_waits
 from surfaces.models import AuditEvent
 from surfaces.settings.changes import Values
 from surfaces.settings.fields import Column
@@ -61,4 +62,5 @@ def clear_back_off(agent: Agent, *, by: str) -> None:
     if not row.failures and row.backs_off_until is None:
         raise NotAllowed(_lazy("%(name)s is not backing off."), name=agent)
     agent.note(failures=0, backs_off_until=None)
+    end_waits(agent, "back_off")
     AuditEvent.objects.record("agent.cleared", actor=by, subject=agent, failures=row.failures)

@@ -44,7 +44,7 @@ def _created(joined: ConnectResult) -> str:
     ) % {"account": joined.account, "agent": joined.agent}
     if not joined.agent.settings.is_autonomous:
         words += " " + _("To let the agent reply, switch on “Automatic replies”.")
-    return words
+    return f"{words} {joined.says}".strip()
 
 
 def _updated(joined: ConnectResult, given: dict[str, Any]) -> str:

@@ -45,6 +45,8 @@ class Command(BaseCommand):
             joined = connect.connect(**given, by="command:connect", now=timezone.now())
         except RuleBroken as error:
             raise CommandError(str(error), returncode=2) from error
+        if joined.says:
+            self.stderr.write(joined.says)
         self.stdout.write(json.dumps(_line(joined)))
 
 
@@ -61,8 +63,12 @@ def _line(joined: ConnectResult) -> dict[str, Any]:
         "state": account.state,
         "agent_name": agent.name,
         "agent_is_new": joined.agent_is_new,
+        "says": joined.says,
         "is_autonomous": agent.settings.is_autonomous,
         "voice": agent.settings.voice,
+        "lays_stones": agent.settings.lays_stones,
+        "stones_per_day": presence.stones_per_day,
+        "kernels": joined.kernels,
         "presence": presence.pk,
         "presence_mode": presence.mode,
         "presence_since": presence.since.isoformat(),

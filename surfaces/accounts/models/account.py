@@ -72,6 +72,8 @@ class Account(models.Model):
     sealed_credential = models.BinaryField(default=b"", editable=False)
     mode = models.CharField(max_length=8, choices=ReplyMode, default=ReplyMode.REVIEW)
     is_on = models.BooleanField(default=True)
+    # Of the demo, where only its own agents speak; decided when it is made.
+    is_demo = models.BooleanField(default=False, editable=False)
 
     every = models.PositiveSmallIntegerField(
         "minutes between rounds", default=5, validators=between(1, 1440)

@@ -102,7 +102,6 @@ class Surface(models.Model):
     def budgets(self) -> tuple[RateLimit, ...]:
         """Rate limits in use here."""
         table = {limit.bucket: limit for limit in self.documented}
-        known = {limit.bucket: limit for limit in self.traits.limits}
         for bucket, (most, seconds) in self.limits.items():
             per = timedelta(seconds=seconds)
             table[bucket] = RateLimit(bucket, most, per, by_address=bucket in self.shared_buckets)

@@ -1,6 +1,7 @@
 """The operator's own profile and password."""
 
 from django.contrib.auth import update_session_auth_hash
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -8,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from surfaces.extension_points import end_waits
 from surfaces.operators import forms as operator_forms
 from surfaces.operators import sign_in as operator_sign_in
 from surfaces.web import toasts
@@ -31,7 +33,9 @@ def password(request: OperatorRequest) -> HttpResponse:
 def profile(request: OperatorRequest) -> HttpResponse:
     form = operator_forms.ProfileForm(request.POST or None, instance=request.user)
     if form.is_bound and form.is_valid():
-        request.user.save(update_fields=form.changed_data)
+        with transaction.atomic():
+            request.user.save(update_fields=form.changed_data)
+            end_waits(request.user, *form.changed_data)
         words = _("Saved. Times are shown in %(time_zone)s.")
         toasts.show_toast(request, words % {"time_zone": request.user.time_zone})
         return redirect("surfaces:profile")

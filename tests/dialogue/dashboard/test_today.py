@@ -245,23 +245,22 @@ def _grow() -> None:
     Spending.objects.get_or_create(owner="house", period="day", starts=now.astimezone(UTC).date())
 
 
-def test_an_agent_is_shown_in_the_mode_of_its_presences_not_of_its_settings(client: Client):
-    """It said "review" of an agent whose only account sends by itself."""
-    presence = make_presence(mode="auto")
-    slug = presence.agent.slug
-    assert presence.agent.settings.mode == "review"
-    assert day_of(slug, look()).modes == ["auto"]
-    make_presence(agent=presence.agent, account=make_account(name="second"))
-    assert day_of(slug, look()).modes == ["auto", "review"]
-    client.force_login(make_operator(role="admin", username="ada"))
-    page = client.get(reverse("dialogue:agents")).content.decode()
-    assert '<span class="badge ok">auto</span>' in page
-    assert '<span class="badge">review</span>' in page
+def test_the_mode_shown_is_the_one_that_delivery_follows(desk: Client):
+    presence = make_presence(settings={"mode": "review"}, mode="auto")
+    make_presence(agent=presence.agent, mode="shadow")
+    assert day_of(presence.agent.slug, look()).modes == ["auto", "shadow"]
+    for page in ("surfaces:home", "dialogue:agents"):
+        shown = desk.get(reverse(page)).content.decode()
+        assert '<span class="badge ok">auto</span>' in shown, page
+        assert '<span class="badge info">shadow</span>' in shown, page
+        assert '<span class="badge">review</span>' not in shown, page
 
 
-def test_an_agent_without_an_account_is_shown_in_its_own_mode():
+def test_an_agent_without_an_account_shows_its_own_mode(desk: Client):
     agent = make_agent(settings={"mode": "shadow"})
     assert day_of(agent.slug, look()).modes == ["shadow"]
+    shown = desk.get(reverse("dialogue:agents")).content.decode()
+    assert '<span class="badge info">shadow</span>' in shown
 
 
 def test_the_mode_of_an_account_out_of_reach_is_not_told():

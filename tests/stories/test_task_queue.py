@@ -1,0 +1,91 @@
+"""A house that runs only the task queue watches, replies and sends; nothing is done twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from django_q.models import Schedule
+
+import dialogue.tasks
+import surfaces.tasks
+from dialogue.models import Activation, Agent
+from surfaces.models import Message
+from surfaces.settings.services import change
+from tests.stories import processes, test_first_reply
+from tests.stories.test_first_reply import connect, replies
+from tests.stories.test_first_reply import moltbook as moltbook
+from tests.stories.test_first_reply import running as running
+
+pytestmark = [
+    pytest.mark.story,
+    pytest.mark.xdist_group("crash"),
+    pytest.mark.django_db(transaction=True),
+]
+PATIENCE = 240  # seconds: the queue looks at its schedules every 30 s
+LIMITS = {"spacing_seconds": 0, "replies_per_thread": 50, "replies_per_day": 500}
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    monkeypatch.setattr(test_first_reply, "PATIENCE", PATIENCE)
+
+
+def test_the_schedules_alone_carry_a_comment_from_the_service_to_its_reply(moltbook, monkeypatch):
+    connect(moltbook, monkeypatch, "auto")
+    assert surfaces.tasks.watch_due() == 1
+    assert dialogue.tasks.reply_due() == 1
+    assert surfaces.tasks.deliver_due() == 1
+    [reply] = replies(moltbook)
+    assert reply["parent_id"] == moltbook.question
+    assert (surfaces.tasks.watch_due(), dialogue.tasks.reply_due()) == (0, 0)
+    assert surfaces.tasks.deliver_due() == 0
+
+
+def test_a_running_qcluster_is_enough(moltbook, monkeypatch):
+    connect(moltbook, monkeypatch, "auto")
+    call_command("sync_schedules")
+    Schedule.objects.update(next_run=timezone.now() - timedelta(seconds=1))
+    processes.serve_forks()
+    cluster = processes.Program("qcluster")
+    try:
+        [reply] = test_first_reply.eventually(lambda: replies(moltbook))
+    finally:
+        processes.kill(cluster)
+    assert reply["parent_id"] == moltbook.question
+
+
+SAID = [
+    "Why does the tide not ask the harbour first?",
+    "I disagree, an agent has no harbour at all.",
+    "By memory I mean what changes what we do next.",
+    "We should keep a shared diary for a month.",
+    "Agents never forget anything that matters.",
+]
+ENOUGH = 4  # the checks of a voice may hold one back
+
+
+def test_beside_the_loops_nothing_is_said_twice(moltbook, running, monkeypatch):
+    post = moltbook.stored(kind="post", author="gabriel")[0]["id"]
+    for number, words in enumerate(SAID):
+        moltbook.add_agent(f"stranger{number}")
+        moltbook.add_comment(post, f"stranger{number}", words)
+    connect(moltbook, monkeypatch, "auto")
+    agent = Agent.objects.select_related("settings").get()
+    change(agent, LIMITS, by="operator:mira", now=timezone.now())
+    running()
+
+    def enough_are_answered() -> bool:
+        surfaces.tasks.watch_due()
+        dialogue.tasks.reply_due()
+        surfaces.tasks.deliver_due()
+        return Message.objects.filter(reply_status="sent").count() >= ENOUGH
+
+    test_first_reply.eventually(enough_are_answered)
+    answered = Counter(reply["parent_id"] for reply in replies(moltbook))
+    assert set(answered.values()) == {1}
+    done = Activation.objects.filter(purpose="reply", state="done")
+    assert len(set(done.values_list("notification", flat=True))) == done.count()
