@@ -29,8 +29,12 @@ def what(rule: NoticeRule) -> Iterator[str]:
         yield _("high risk") if rule.min_risk == Risk.HIGH else _("medium or high risk")
     if places := [surface.name for surface in rule.surfaces.all()]:
         yield _("only on %(names)s") % {"names": ", ".join(places)}
+    elif rule.only_surfaces:
+        yield _("only on surfaces that were deleted")
     if rule.agents:
         yield _("only of %(names)s") % {"names": ", ".join(rule.agents)}
+    elif rule.only_agents:
+        yield _("only of agents that were deleted")
 
 
 def when(rule: NoticeRule) -> Iterator[str]:

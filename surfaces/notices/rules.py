@@ -26,7 +26,8 @@ from surfaces.operators.models.operator import Operator
 
 MOST = 20  # rules of one operator
 PLAIN = (
-    "is_on", "hears_items", "hears_expiring", "hears_down", "hears_house", "kinds", "agents",
+    "is_on", "hears_items", "hears_expiring", "hears_down", "hears_house", "kinds",
+    "only_surfaces", "only_agents", "agents",
     "min_risk", "expires_minutes", "down_minutes", "pace", "every_hours", "daily_at",
     "quiet_from", "quiet_to", "urgent_breaks",
 )  # fmt: skip
@@ -120,6 +121,8 @@ def renew_secret(rule: NoticeRule) -> str:
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     facts = {name: given[name] for name in PLAIN if name in given}
+    for kind in ("surfaces", "agents"):
+        facts |= {f"only_{kind}": True} if given.get(kind) else {}
     if (facts.get("quiet_from") is None) != (facts.get("quiet_to") is None):
         raise BadInput(_lazy("Quiet hours need both ends, or none."))
     if facts.get("quiet_from") is not None and facts["quiet_from"] == facts["quiet_to"]:

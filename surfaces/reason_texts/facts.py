@@ -78,6 +78,8 @@ TEXTS = {
     "fact.now": _("now"),
     "fact.obeyed": _("obeyed"),
     "fact.oldest_days": _("oldest days"),
+    "fact.only_agents": _("only these agents"),
+    "fact.only_surfaces": _("only these surfaces"),
     "fact.origin": _("origin"),
     "fact.output_style": _("output style"),
     "fact.output_tokens": _("output tokens"),

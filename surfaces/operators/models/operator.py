@@ -19,7 +19,7 @@ from surfaces.accounts.models.account import Account, AccountQuerySet
 from surfaces.accounts.models.surface import Surface
 from surfaces.extension_points import agent_scope
 from surfaces.model_fields import CheckedCharField
-from surfaces.operators.scope import UNRESTRICTED, Scope
+from surfaces.operators.scope import UNRESTRICTED, Scope, limit_of
 
 
 class Role(models.TextChoices):
@@ -65,8 +65,11 @@ class Operator(AbstractUser):
         default=False, help_text="Put the list of first steps away."
     )
     language = models.CharField(max_length=8, choices=OperatorLanguage, default="", blank=True)
-    # Limits. Empty is every one; who manages sees everything, whatever stands here.
+    # Limits; who manages sees everything, whatever stands here. That there is a limit is a fact of
+    # its own: one whose surfaces or agents were deleted allows nothing.
+    only_surfaces = models.BooleanField(default=False)
     surfaces = models.ManyToManyField(Surface, related_name="+", blank=True)
+    only_agents = models.BooleanField(default=False)
     agents = ArrayField(models.CharField(max_length=64), default=list, blank=True)
     owes_password = models.BooleanField(
         default=False, help_text="Was handed a password; nothing opens before it is changed."
@@ -127,7 +130,7 @@ class Operator(AbstractUser):
         places: list[int] | None = getattr(self, "limit_ids", None)
         if places is None:  # just made, not read
             places = list(self.surfaces.values_list("pk", flat=True))
-        rows = accounts_within(places, self.agents)
+        rows = accounts_within(limit_of(self.only_surfaces, places), self.agent_limit)
         if rows is None:
             return None
         there = Account.objects.filter(surface=OuterRef("surface")).order_by().values("surface")
@@ -140,25 +143,31 @@ class Operator(AbstractUser):
         if self.accounts_seen is None:
             return UNRESTRICTED
         accounts = frozenset(account.pk for account in self.accounts_seen)
-        return Scope(accounts=accounts, agents=frozenset(self.agents) or None)
+        return Scope(accounts=accounts, agents=self.agent_limit)
+
+    @property
+    def agent_limit(self) -> frozenset[str] | None:
+        return limit_of(self.only_agents, self.agents)
 
 
-def accounts_within(surfaces: Collection[int], agents: Collection[str]) -> AccountQuerySet | None:
-    """Accounts on these surfaces where these agents may speak. Empty is no limit; None is all."""
-    if not surfaces and not agents:
+def accounts_within(
+    surfaces: Collection[int] | None, agents: Collection[str] | None
+) -> AccountQuerySet | None:
+    """Accounts on these surfaces where these agents may speak. None is no limit."""
+    if surfaces is None and agents is None:
         return None
     rows = Account.objects.all()
-    if surfaces:
+    if surfaces is not None:
         rows = rows.filter(surface__in=surfaces)
-    if agents:
+    if agents is not None:
         # Who speaks where is told by the floor above.
         rows = rows.filter(pk__in=agent_scope().accounts_of(agents))
     return rows
 
 
-def scope_of(surfaces: Collection[int], agents: Collection[str]) -> Scope:
+def scope_of(surfaces: frozenset[int] | None, agents: frozenset[str] | None) -> Scope:
     rows = accounts_within(surfaces, agents)
     if rows is None:
         return UNRESTRICTED
     found = rows.order_by().values_list("pk", flat=True)
-    return Scope(accounts=frozenset(found), agents=frozenset(agents) or None)
+    return Scope(accounts=frozenset(found), agents=agents)

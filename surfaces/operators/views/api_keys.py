@@ -52,6 +52,8 @@ def new_key(request: OperatorRequest) -> HttpResponse:
                 scope=given["scope"],
                 surfaces=Surface.objects.filter(slug__in=given["surfaces"]),
                 agents=given["agents"],
+                only_surfaces=given["only_surfaces"],
+                only_agents=given["only_agents"],
                 expires_at=now + timedelta(days=given["days"]) if given["days"] else None,
                 by=request.user.actor,
                 now=now,
