@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django_q.models import Failure, Success
 
@@ -10,6 +9,8 @@ from surfaces.delivery import sender
 from surfaces.desk import viewers
 from surfaces.drafts import expiry
 from surfaces.notices import rounds
+from surfaces.operators.models.known_browser import KnownBrowser
+from surfaces.operators.models.session import OperatorSession
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
 from surfaces.watcher.models import WatchRound
 from surfaces.workers.locks import lock_of_this_thread
@@ -17,6 +18,7 @@ from surfaces.workers.locks import lock_of_this_thread
 ROUNDS_KEPT = timedelta(days=14)
 RESULTS_KEPT = timedelta(days=2)
 ATTEMPTS_KEPT = timedelta(days=1)
+BROWSERS_KEPT = timedelta(days=90)
 
 
 def deliver_due() -> int:
@@ -39,8 +41,9 @@ def prune() -> int:
     now = timezone.now()
     rounds.prune(now)
     WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
-    Session.objects.filter(expire_date__lt=now).delete()
+    OperatorSession.objects.filter(expire_date__lt=now).delete()
     viewers.prune(now=now)
+    KnownBrowser.objects.filter(seen_at__lt=now - BROWSERS_KEPT).delete()
     SignInAttempt.objects.filter(at__lt=now - ATTEMPTS_KEPT).delete()
     Failure.objects.filter(stopped__lt=now - ROUNDS_KEPT).delete()
     gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()

@@ -97,6 +97,10 @@ class RuleForm(StyledForm, forms.Form):
         _("Instance alerts"),
         _("Sending paused for 4 h, a process without heartbeat, or a budget used up."),
     )
+    hears_sign_ins = _yes(
+        _("Sign-ins"),
+        _("Sign-ins to your account from a new browser or network, and failed ones."),
+    )
     kinds = _several(
         _("Only these kinds"), _("Applies to desk items. If none is selected: all kinds.")
     )

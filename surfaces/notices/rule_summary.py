@@ -21,6 +21,8 @@ def what(rule: NoticeRule) -> Iterator[str]:
         yield _("down for %(n)d min or credential rejected") % {"n": rule.down_minutes}
     if rule.hears_house:
         yield _("instance alerts")
+    if rule.hears_sign_ins:
+        yield _("sign-ins to your account")
     if rule.kinds:
         known = kinds.kinds()
         names = ", ".join(str(known[k].plural).lower() for k in rule.kinds if k in known)

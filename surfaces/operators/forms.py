@@ -1,6 +1,6 @@
 """Forms of operators, profile, two-factor authentication and API keys."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from surfaces.accounts.models.surface import Surface
+from surfaces.errors import RuleBroken
 from surfaces.operators.models.api_key import KeyScope
 from surfaces.operators.models.operator import Operator, Role
 from surfaces.operators.services import agent_choices
@@ -33,16 +34,27 @@ class CodeForm(StyledForm, forms.Form):
     )
 
 
-class ReauthenticateForm(StyledForm, forms.Form):
-    password = forms.CharField(
-        label=_("Your password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+class PasskeyForm(StyledForm, forms.Form):
+    name = forms.CharField(
+        label=_("Name"), max_length=60, help_text=_("Where it is kept, such as “Laptop”.")
     )
+    credential = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 class PasswordForm(StyledForm, PasswordChangeForm):
-    """The old one once, the new one twice."""
+    """The old one once, the new one twice. `check` raises `RuleBroken` for a wrong old one."""
+
+    def __init__(self, *args: Any, check: Callable[[str], None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.check = check
+
+    def clean_old_password(self) -> str:
+        given = str(self.cleaned_data["old_password"])
+        try:
+            self.check(given)
+        except RuleBroken as error:
+            raise forms.ValidationError(str(error)) from error
+        return given
 
 
 @cache

@@ -7,12 +7,23 @@ from functools import cached_property
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo, available_timezones
 
+from django.apps import apps
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import CheckConstraint, Count, OuterRef, Q, QuerySet
+from django.db.models import (
+    Case,
+    CheckConstraint,
+    Count,
+    Exists,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account, AccountQuerySet
@@ -20,6 +31,7 @@ from surfaces.accounts.models.surface import Surface
 from surfaces.extension_points import agent_scope
 from surfaces.model_fields import CheckedCharField
 from surfaces.operators.scope import UNRESTRICTED, Scope, limit_of
+from surfaces.settings.models import InstanceSettings
 
 
 class Role(models.TextChoices):
@@ -40,13 +52,35 @@ def check_zone(name: str) -> None:
         raise ValidationError(words, params={"name": name})
 
 
+def demanding() -> list[tuple[Role, QuerySet[InstanceSettings]]]:
+    """Per role, the row of settings if it demands a second factor."""
+    rows = InstanceSettings.objects.all()
+    return [
+        (Role.VIEWER, rows.filter(two_factor_viewers=True)),
+        (Role.MODERATOR, rows.filter(two_factor_moderators=True)),
+        (Role.ADMIN, rows.filter(two_factor_admins=True)),
+    ]
+
+
 class OperatorManager(UserManager["Operator"]):
     use_in_migrations = False
 
     def get_queryset(self) -> QuerySet[Operator]:
         """With the surfaces of the limits, so that a page need not ask for them again."""
         limits = Operator.surfaces.through.objects.filter(operator=OuterRef("pk")).order_by()
-        return super().get_queryset().annotate(limit_ids=ArraySubquery(limits.values("surface")))
+        passkeys = apps.get_model("surfaces", "Passkey")._default_manager
+        return (
+            super()
+            .get_queryset()
+            .annotate(
+                limit_ids=ArraySubquery(limits.values("surface")),
+                has_passkey=Exists(passkeys.filter(operator=OuterRef("pk"))),
+                owes_two_factor=Case(
+                    *(When(role=role, then=Exists(required)) for role, required in demanding()),
+                    default=Value(False),
+                ),
+            )
+        )
 
     def create_superuser(self, *args: Any, **facts: Any) -> Operator:
         """Who may do everything in Django is an administrator here, too."""
@@ -112,8 +146,20 @@ class Operator(AbstractUser):
         return self.is_superuser or self.role == Role.ADMIN
 
     @property
-    def has_two_factor(self) -> bool:
+    def has_totp(self) -> bool:
         return self.totp_since is not None
+
+    @property
+    def has_two_factor(self) -> bool:
+        has_passkey: bool | None = getattr(self, "has_passkey", None)
+        if has_passkey is None:  # just made, not read
+            has_passkey = self.passkeys.exists()
+        return self.has_totp or has_passkey
+
+    @property
+    def lacks_two_factor(self) -> bool:
+        """Whether the role demands a second factor that is not set up."""
+        return bool(getattr(self, "owes_two_factor", False)) and not self.has_two_factor
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Differs after a new password, as Django has it, and after a sign-out everywhere."""
