@@ -19,7 +19,7 @@ from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.extension_points import agent_scope
-from surfaces.operators import two_factor
+from surfaces.operators import sessions, two_factor
 from surfaces.operators.models.operator import Operator, Role
 from surfaces.settings import services
 from surfaces.settings.changes import Values
@@ -189,6 +189,7 @@ def deactivate(operator: Operator, *, by: Operator) -> None:
     if row.may_manage:
         _not_the_last(row)
     Operator.objects.filter(pk=row.pk).update(is_active=False)
+    sessions.end_all(row, by=by)
     AuditEvent.objects.record("operator.deactivated", actor=by.actor, subject=row)
 
 
@@ -206,6 +207,7 @@ def sign_out_everywhere(operator: Operator, *, by: Operator) -> None:
     """End every session of somebody; password and second factor stay."""
     row = _guard(by, operator)
     Operator.objects.filter(pk=row.pk).update(sign_outs=F("sign_outs") + 1)
+    sessions.end_all(row, by=by)
     AuditEvent.objects.record("operator.signed_out", actor=by.actor, subject=row)
 
 
@@ -220,6 +222,7 @@ def reset_password(operator: Operator, *, by: Operator) -> NewCredentials:
     row.set_password(password)
     row.owes_password = True
     row.save(update_fields=["password", "owes_password"])
+    sessions.end_all(row, by=by)
     AuditEvent.objects.record("operator.password_reset", actor=by.actor, subject=row)
     return NewCredentials(row, password)
 

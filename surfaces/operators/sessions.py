@@ -1,7 +1,6 @@
 """Sessions of an operator: which browsers are signed in, and how they are signed out."""
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -52,10 +51,13 @@ def sessions_of(operator: Operator, key: str | None, *, now: datetime) -> list[S
 
 
 @transaction.atomic
-def end(operator: Operator, name: str) -> None:
-    row = next((row for row in _rows(operator) if name_of(row) == name), None)
+def end(operator: Operator, name: str, key: str | None) -> None:
+    rows = OperatorSession.objects.filter(operator=operator).select_for_update()
+    row = next((row for row in rows if name_of(row) == name), None)
     if row is None:
         raise NotAllowed(_lazy("This session has ended already."))
+    if row.session_key == key:
+        raise NotAllowed(_lazy("This is the browser you are using. Sign out in the menu."))
     row.delete()
     facts = {"browser": row.browser, "network": row.network}
     action = "operator.session_ended"
@@ -73,5 +75,7 @@ def end_others(operator: Operator, key: str | None) -> int:
     return ended
 
 
-def _rows(operator: Operator) -> Iterator[OperatorSession]:
-    yield from OperatorSession.objects.filter(operator=operator).select_for_update()
+def end_all(operator: Operator, *, by: Operator) -> None:
+    """When an administrator locks somebody out. One's own next page asks to sign in anyway."""
+    if operator.pk != by.pk:
+        OperatorSession.objects.filter(operator=operator).delete()

@@ -22,7 +22,8 @@ def sessions(request: OperatorRequest) -> HttpResponse:
 @require_POST
 def end_session(request: OperatorRequest) -> HttpResponse:
     with rule_errors_as_toasts(request):
-        verbs.end(request.user, request.POST.get("session", ""))
+        name, here = request.POST.get("session", ""), request.session.session_key
+        verbs.end(request.user, name, here)
         toasts.show_toast(request, _("Signed out there."))
     return redirect("surfaces:sessions")
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from surfaces.live.authorization import authorization
 from surfaces.models import AuditEvent, Operator, OperatorSession
+from surfaces.operators import services, sessions
 from tests.factories import make_operator
 
 pytestmark = pytest.mark.django_db
@@ -66,9 +67,7 @@ def test_the_page_does_not_show_what_signs_in(mira: Operator):
 def test_one_browser_is_signed_out_and_the_others_stay(mira: Operator):
     here, there, third = browser(), browser(CHROME), browser(CHROME, "192.0.2.3")
     row = OperatorSession.objects.get(pk=there.session.session_key)
-    from surfaces.operators.sessions import name_of
-
-    here.post(reverse("surfaces:end_session"), {"session": name_of(row)})
+    here.post(reverse("surfaces:end_session"), {"session": sessions.name_of(row)})
     assert there.get("/more").status_code == 302
     assert here.get("/more").status_code == third.get("/more").status_code == 200
     line = AuditEvent.objects.called("operator.session_ended").get()
@@ -84,14 +83,27 @@ def test_sign_out_elsewhere_keeps_this_browser_only(mira: Operator):
 
 
 def test_nobody_signs_somebody_else_out(mira: Operator):
-    from surfaces.operators.sessions import name_of
-
     here = browser()
     make_operator(username="eve", role="admin")
     eve = browser(name="eve")
     row = OperatorSession.objects.get(pk=here.session.session_key)
-    eve.post(reverse("surfaces:end_session"), {"session": name_of(row)})
+    eve.post(reverse("surfaces:end_session"), {"session": sessions.name_of(row)})
     assert here.get("/more").status_code == 200
+
+
+def test_the_browser_in_use_is_signed_out_in_the_menu_only(mira: Operator):
+    here = browser()
+    row = OperatorSession.objects.get(pk=here.session.session_key)
+    here.post(reverse("surfaces:end_session"), {"session": sessions.name_of(row)})
+    assert "Sign out in the menu" in here.get("/more").content.decode()
+
+
+@pytest.mark.parametrize("act", ["deactivate", "sign_out_everywhere", "reset_password"])
+def test_an_administrator_ends_every_session_of_somebody(mira: Operator, act: str):
+    there, ada = browser(), make_operator(username="ada", role="admin")
+    getattr(services, act)(mira, by=ada)
+    assert not OperatorSession.objects.filter(operator=mira).exists()
+    assert there.get("/more").status_code == 302
 
 
 def test_a_session_that_ended_otherwise_is_not_listed(mira: Operator):
