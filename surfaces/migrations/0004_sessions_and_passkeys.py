@@ -1,6 +1,5 @@
 """Sessions linked to operators, passkeys, known browsers, required second factors."""
 
-import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.conf import settings
@@ -89,15 +88,6 @@ class Migration(migrations.Migration):
                 ("credential_id", models.BinaryField(max_length=1023, unique=True)),
                 ("public_key", models.BinaryField()),
                 ("sign_count", models.BigIntegerField(default=0, editable=False)),
-                (
-                    "transports",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=20),
-                        default=list,
-                        editable=False,
-                        size=None,
-                    ),
-                ),
                 ("made_at", models.DateTimeField()),
                 ("used_at", models.DateTimeField(blank=True, null=True)),
             ],

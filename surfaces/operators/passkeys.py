@@ -18,7 +18,6 @@ from webauthn.helpers import options_to_json, parse_authentication_credential_js
 from webauthn.helpers.exceptions import WebAuthnException
 from webauthn.helpers.structs import (
     AuthenticatorSelectionCriteria,
-    AuthenticatorTransport,
     PublicKeyCredentialDescriptor,
     ResidentKeyRequirement,
     UserVerificationRequirement,
@@ -175,14 +174,8 @@ def remove(operator: Operator, pk: int) -> None:
 
 
 def _descriptors(operator: Operator) -> list[PublicKeyCredentialDescriptor]:
-    known = {each.value for each in AuthenticatorTransport}
-    return [
-        PublicKeyCredentialDescriptor(
-            id=bytes(row.credential_id),
-            transports=[AuthenticatorTransport(name) for name in row.transports if name in known],
-        )
-        for row in operator.passkeys.all()
-    ]
+    keys = operator.passkeys.values_list("credential_id", flat=True)
+    return [PublicKeyCredentialDescriptor(id=bytes(key)) for key in keys]
 
 
 def _keep(session: Session, what: str, operator: Operator, challenge: bytes, now: datetime) -> None:

@@ -1,6 +1,5 @@
 """Passkey: a WebAuthn credential that is a second factor."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from surfaces.operators.models.operator import Operator
@@ -13,7 +12,6 @@ class Passkey(models.Model):
     public_key = models.BinaryField(editable=False)
     # Grows with each use where the authenticator counts; one that does not grow is a copy.
     sign_count = models.BigIntegerField(default=0, editable=False)
-    transports = ArrayField(models.CharField(max_length=20), default=list, editable=False)
     made_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
 
