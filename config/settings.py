@@ -65,7 +65,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "surfaces.operators.middleware.require_password_change",
+    "surfaces.operators.middleware.require_setup",
+    "surfaces.operators.middleware.note_session_seen",
     "surfaces.operators.middleware.activate_time_zone",
     "surfaces.operators.middleware.activate_language",
     "surfaces.web.middleware.explain_wrong_method",
@@ -130,6 +131,12 @@ LOGIN_URL = "surfaces:sign_in"
 LOGIN_REDIRECT_URL = "surfaces:home"
 LOGOUT_REDIRECT_URL = "surfaces:sign_in"
 
+SESSION_ENGINE = "surfaces.operators.session_store"
+# Over https the browser itself refuses these cookies from another host or path.
+_PREFIX = "__Host-" if IS_HTTPS else ""
+SESSION_COOKIE_NAME = f"{_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{_PREFIX}csrftoken"
+KNOWN_BROWSER_COOKIE_NAME = f"{_PREFIX}known"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600

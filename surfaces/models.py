@@ -12,8 +12,11 @@ from surfaces.messages.models import Message
 from surfaces.notices.models.notice import Notice, NoticeCursor
 from surfaces.notices.models.rule import NoticeDelivery, NoticeRule
 from surfaces.operators.models.api_key import ApiKey
+from surfaces.operators.models.known_browser import KnownBrowser
 from surfaces.operators.models.operator import Operator
+from surfaces.operators.models.passkey import Passkey
 from surfaces.operators.models.recovery_code import RecoveryCode
+from surfaces.operators.models.session import OperatorSession
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
 from surfaces.pauses.models import Pause
 from surfaces.settings.models import InstanceSettings
@@ -23,8 +26,8 @@ from surfaces.workers.models import Worker
 
 __all__ = [
     "Account", "ApiKey", "AuditEvent", "DeskItem", "DeskViewer", "Draft", "HubAuthor", "HubClock",
-    "HubComment", "HubCommunity", "HubPost", "HubRead", "InstanceSettings", "Message", "Notice",
-    "NoticeCursor", "NoticeDelivery", "NoticeRule", "Operator", "Pause", "RateLimitWindow",
-    "ReadingPlace", "RecoveryCode", "SavedView", "SignInAttempt", "SpamDecision", "SpamToken",
-    "Surface", "WatchRound", "Worker",
+    "HubComment", "HubCommunity", "HubPost", "HubRead", "InstanceSettings", "KnownBrowser",
+    "Message", "Notice", "NoticeCursor", "NoticeDelivery", "NoticeRule", "Operator",
+    "OperatorSession", "Passkey", "Pause", "RateLimitWindow", "ReadingPlace", "RecoveryCode",
+    "SavedView", "SignInAttempt", "SpamDecision", "SpamToken", "Surface", "WatchRound", "Worker",
 ]  # fmt: skip

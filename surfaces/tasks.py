@@ -1,6 +1,5 @@
 """Background tasks. Arguments are ids and strings, because they are pickled.
 
-
 Polling and sending run here every minute, so a queue alone is enough; `watch` and `deliver` are
 faster loops beside it. Both claim the same rows.
 """
@@ -9,7 +8,6 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 
-from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django_q.models import Failure, Success
 
@@ -17,6 +15,8 @@ from surfaces.delivery import sender
 from surfaces.desk import viewers
 from surfaces.drafts import expiry
 from surfaces.notices import rounds as notice_rounds
+from surfaces.operators.models.known_browser import KnownBrowser
+from surfaces.operators.models.session import OperatorSession
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
 from surfaces.watcher import rounds
 from surfaces.watcher.models import WatchRound
@@ -26,6 +26,7 @@ SECONDS = 50.0  # of one round; the next comes a minute after it began
 ROUNDS_KEPT = timedelta(days=14)
 RESULTS_KEPT = timedelta(days=2)
 ATTEMPTS_KEPT = timedelta(days=1)
+BROWSERS_KEPT = timedelta(days=90)
 
 
 def watch_due() -> int:
@@ -64,8 +65,9 @@ def prune() -> int:
     now = timezone.now()
     notice_rounds.prune(now)
     WatchRound.objects.filter(ended_at__lt=now - ROUNDS_KEPT).delete()
-    Session.objects.filter(expire_date__lt=now).delete()
+    OperatorSession.objects.filter(expire_date__lt=now).delete()
     viewers.prune(now=now)
+    KnownBrowser.objects.filter(seen_at__lt=now - BROWSERS_KEPT).delete()
     SignInAttempt.objects.filter(at__lt=now - ATTEMPTS_KEPT).delete()
     Failure.objects.filter(stopped__lt=now - ROUNDS_KEPT).delete()
     gone, _ = Success.objects.filter(stopped__lt=now - RESULTS_KEPT).delete()

@@ -12,7 +12,14 @@ from surfaces.home.views import dashboard, style_guide
 from surfaces.live import views as live
 from surfaces.messages import views as messages
 from surfaces.notices import views as notices
-from surfaces.operators.views import api_keys, operators, profile, sign_in, two_factor
+from surfaces.operators.views import (
+    api_keys,
+    operators,
+    profile,
+    sessions,
+    sign_in,
+    two_factor,
+)
 from surfaces.pauses import views as pauses
 from surfaces.settings import urls as settings_urls
 from surfaces.spam import views as spam
@@ -32,6 +39,12 @@ urlpatterns = [
     path("me", profile.profile, name="profile"),
     path("sign-in/code", sign_in.sign_in_code, name="sign_in_code"),
     path("me/two-factor", two_factor.two_factor, name="two_factor"),
+    path("me/two-factor/app", two_factor.two_factor_app, name="two_factor_app"),
+    path("me/passkeys/new", two_factor.add_passkey, name="add_passkey"),
+    path("me/passkeys/<int:pk>/remove", two_factor.remove_passkey, name="remove_passkey"),
+    path("me/sessions", sessions.sessions, name="sessions"),
+    path("me/sessions/end", sessions.end_session, name="end_session"),
+    path("me/sessions/end-others", sessions.end_other_sessions, name="end_other_sessions"),
     path("me/two-factor/codes", two_factor.renew_codes, name="renew_codes"),
     path("me/two-factor/off", two_factor.switch_off, name="two_factor_off"),
     path("api/me", api_keys.me, name="api_me"),

@@ -95,6 +95,26 @@ def _pages_are_markup() -> Iterator[None]:
     Client.request = request
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _signed_in_with_the_password() -> Iterator[None]:
+    """Who is signed in by a test has given the password just now, as at the sign-in page."""
+    from django.utils import timezone
+
+    from surfaces.operators import confirmation
+
+    force_login = Client.force_login
+
+    def sign_in(self: Client, user: Any, backend: str | None = None) -> None:
+        force_login(self, user, backend)
+        session = self.session
+        confirmation.remember(session, timezone.now())
+        session.save()
+
+    Client.force_login = sign_in  # type: ignore[method-assign]
+    yield
+    Client.force_login = force_login  # type: ignore[method-assign]
+
+
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that forgets its transport fails instead of calling the world."""

@@ -3,12 +3,10 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.models import Session
-from django.utils.crypto import constant_time_compare
-
 from surfaces.operators.models.operator import Operator
+from surfaces.operators.models.session import OperatorSession
 from surfaces.operators.scope import Scope
+from surfaces.operators.sessions import is_theirs
 
 Place = tuple[int, str]  # (operator, session key)
 
@@ -17,12 +15,12 @@ def authorized(places: Iterable[Place], now: datetime) -> dict[Place, Operator]:
     """The operator of each stream; missing ones must be closed. Two queries for all of them."""
     wanted = set(places)
     keys = {key for _, key in wanted}
-    sessions = Session.objects.filter(session_key__in=keys, expire_date__gt=now).in_bulk()
+    sessions = OperatorSession.objects.filter(session_key__in=keys, expire_date__gt=now).in_bulk()
     operators = Operator.objects.filter(is_active=True).in_bulk({pk for pk, _ in wanted})
     return {
         (pk, key): operators[pk]
         for pk, key in wanted
-        if pk in operators and key in sessions and _is_theirs(sessions[key], operators[pk])
+        if pk in operators and key in sessions and is_theirs(sessions[key], operators[pk])
     }
 
 
@@ -31,9 +29,3 @@ def scopes(places: Iterable[Place], now: datetime) -> dict[Place, Scope]:
     allowed = authorized(places, now)
     by_operator = {operator.pk: operator.reach for operator in {*allowed.values()}}
     return {place: by_operator[place[0]] for place in allowed}
-
-
-def _is_theirs(session: Session, operator: Operator) -> bool:
-    signed, auth_hash = session.get_decoded(), operator.get_session_auth_hash()
-    is_same = constant_time_compare(signed.get(HASH_SESSION_KEY, ""), auth_hash)
-    return is_same and signed.get(SESSION_KEY) == str(operator.pk)

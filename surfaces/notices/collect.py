@@ -10,7 +10,7 @@ from django.db.models import CharField, Exists, F, OuterRef, QuerySet, Value
 from django.db.models.functions import Cast, Concat, Left
 
 from surfaces.desk.models import DeskItem
-from surfaces.notices import matching, outages, system_events
+from surfaces.notices import matching, outages, sign_ins, system_events
 from surfaces.notices.matching import NoticeEvent
 from surfaces.notices.models.notice import AT_ONCE, Notice, NoticeCursor, NoticeReason
 from surfaces.notices.models.rule import NoticeRule
@@ -40,6 +40,7 @@ def collect(hearers: Sequence[Recipient], now: datetime) -> None:
     outages.over(hearers, now)
     system_events.paused(hearers, now)
     system_events.extension_events(hearers, now)
+    sign_ins.sign_ins(hearers, now)
 
 
 @transaction.atomic

@@ -45,6 +45,7 @@ COUNTS = {  # in the order in which a subject names them
     NoticeReason.BACK: ngettext_lazy("%(n)d surface is back", "%(n)d surfaces are back", "n"),
     NoticeReason.PAUSED: _lazy("sending is paused"),
     NoticeReason.HOUSE: ngettext_lazy("%(n)d instance alert", "%(n)d instance alerts", "n"),
+    NoticeReason.SIGN_IN: ngettext_lazy("%(n)d sign-in alert", "%(n)d sign-in alerts", "n"),
 }
 
 
@@ -67,7 +68,7 @@ class NoticeLine:
 
 def line_of(notice: Notice, *, base: str = "") -> NoticeLine:
     """In the language that is active. `base` goes before the link."""
-    is_ours = notice.reason == NoticeReason.HOUSE
+    is_ours = notice.reason in {NoticeReason.HOUSE, NoticeReason.SIGN_IN}
     return NoticeLine(
         title=title_of(notice),
         link=base + page_of(notice),
@@ -93,7 +94,8 @@ def page_of(notice: Notice) -> str:
         return reverse("surfaces:desk_item", args=[notice.kind, notice.item_id])
     if notice.account_id and notice.reason in {NoticeReason.DOWN, NoticeReason.BACK}:
         return reverse("surfaces:account", args=[notice.account_id])
-    return reverse("surfaces:home")
+    is_own = notice.reason == NoticeReason.SIGN_IN
+    return reverse("surfaces:sessions" if is_own else "surfaces:home")
 
 
 def mail(delivery: NoticeDelivery, notices: Sequence[Notice], *, now: datetime) -> Email:

@@ -12,6 +12,7 @@ from surfaces.extension_points import agent_scope
 from surfaces.net import safe_urls
 from surfaces.notices.models.rule import Channel, NoticeFrequency, NoticeRule
 from surfaces.notices.rules import PLAIN
+from surfaces.operators.forms import check_limits, limit_choice
 from surfaces.operators.models.operator import Operator
 from surfaces.web.forms import HANDLE_ATTRS, StyledForm
 
@@ -96,6 +97,10 @@ class RuleForm(StyledForm, forms.Form):
         _("Instance alerts"),
         _("Sending paused for 4 h, a process without heartbeat, or a budget used up."),
     )
+    hears_sign_ins = _yes(
+        _("Sign-ins"),
+        _("Sign-ins to your account from a new browser or network, and failed ones."),
+    )
     kinds = _several(
         _("Only these kinds"), _("Applies to desk items. If none is selected: all kinds.")
     )
@@ -105,17 +110,22 @@ class RuleForm(StyledForm, forms.Form):
         coerce=int,
         help_text=_("Applies to desk items. High risk counts as urgent."),
     )
+    only_surfaces = limit_choice(
+        _("Surfaces"), _("All surfaces you have access to"), _("Only these surfaces")
+    )
     surfaces = forms.ModelMultipleChoiceField(
         Surface.objects.none(),
         label=_("Only these surfaces"),
         required=False,
-        help_text=_("If none is selected: all surfaces you have access to."),
         widget=forms.CheckboxSelectMultiple,
     )
-    agents = _several(
+    only_agents = limit_choice(
+        _("Agents"),
+        _("All agents"),
         _("Only these agents"),
-        _("Limits desk notifications to drafts of these agents. If none is selected: all agents."),
+        _("Only these: desk notifications for drafts of these agents."),
     )
+    agents = _several(_("Only these agents"), "")
     pace = forms.ChoiceField(
         label=_("Schedule"),
         choices=NoticeFrequency.choices,
@@ -151,6 +161,11 @@ class RuleForm(StyledForm, forms.Form):
             fields["surfaces"].queryset = here.distinct()
         fields["agents"].choices = agent_scope().choices(reach)
         fields["kinds"].choices = [(kind.name, kind.plural) for kind in kinds().values()]
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        check_limits(self, ("surfaces", "agents"))
+        return self.cleaned_data
 
 
 def form_for(operator: Operator, rule: NoticeRule, posted: Any = None) -> RuleForm:

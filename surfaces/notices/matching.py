@@ -23,13 +23,13 @@ class NoticeEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoticeFilter:
-    """What one rule asks for. Empty is no limit."""
+    """What one rule asks for. No kinds: every kind. None: no limit."""
 
     hears_items: bool = True
     hears_down: bool = False
     kinds: frozenset[str] = frozenset()
-    surfaces: frozenset[int] = frozenset()
-    agents: frozenset[str] = frozenset()
+    surfaces: frozenset[int] | None = None
+    agents: frozenset[str] | None = None
     min_risk: int = Risk.LOW
     from_item: int = 0
 
@@ -47,13 +47,13 @@ def fits_item(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
     return (
         fits_place(wish, reach, thing)
         and (not wish.kinds or thing.kind in wish.kinds)
-        and (not wish.agents or thing.agent in wish.agents)
+        and (wish.agents is None or thing.agent in wish.agents)
         and thing.risk >= wish.min_risk
     )
 
 
 def fits_place(wish: NoticeFilter, reach: Scope, thing: NoticeEvent) -> bool:
-    is_near = not wish.surfaces or thing.surface in wish.surfaces
+    is_near = wish.surfaces is None or thing.surface in wish.surfaces
     return is_near and reach.allows(thing.account, thing.agent)
 
 

@@ -9,7 +9,7 @@ from surfaces.notices.matching import NoticeFilter
 from surfaces.notices.models.notice import LONGEST_WORDS, Notice, NoticeReason
 from surfaces.notices.models.rule import Channel, NoticeFrequency, NoticeRule
 from surfaces.notices.schedule import DeliveryHours, QuietHours
-from surfaces.operators.scope import Scope
+from surfaces.operators.scope import Scope, limit_of
 from surfaces.text.format import one_line
 from surfaces.text.reasons import StoredReason, note
 
@@ -70,8 +70,8 @@ def recipient(rule: NoticeRule) -> Recipient:
         hears_items=rule.hears_items,
         hears_down=rule.hears_down,
         kinds=frozenset(rule.kinds),
-        surfaces=frozenset(surface.pk for surface in rule.surfaces.all()),
-        agents=frozenset(rule.agents),
+        surfaces=limit_of(rule.only_surfaces, (surface.pk for surface in rule.surfaces.all())),
+        agents=limit_of(rule.only_agents, rule.agents),
         min_risk=rule.min_risk,
         from_item=rule.from_item,
     )

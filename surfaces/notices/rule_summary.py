@@ -21,6 +21,8 @@ def what(rule: NoticeRule) -> Iterator[str]:
         yield _("down for %(n)d min or credential rejected") % {"n": rule.down_minutes}
     if rule.hears_house:
         yield _("instance alerts")
+    if rule.hears_sign_ins:
+        yield _("sign-ins to your account")
     if rule.kinds:
         known = kinds.kinds()
         names = ", ".join(str(known[k].plural).lower() for k in rule.kinds if k in known)
@@ -29,8 +31,12 @@ def what(rule: NoticeRule) -> Iterator[str]:
         yield _("high risk") if rule.min_risk == Risk.HIGH else _("medium or high risk")
     if places := [surface.name for surface in rule.surfaces.all()]:
         yield _("only on %(names)s") % {"names": ", ".join(places)}
+    elif rule.only_surfaces:
+        yield _("only on surfaces that were deleted")
     if rule.agents:
         yield _("only of %(names)s") % {"names": ", ".join(rule.agents)}
+    elif rule.only_agents:
+        yield _("only of agents that were deleted")
 
 
 def when(rule: NoticeRule) -> Iterator[str]:

@@ -27,10 +27,13 @@ from surfaces.operators.models.operator import Operator
 
 MOST = 20  # rules of one operator
 PLAIN = (
-    "is_on", "hears_items", "hears_expiring", "hears_down", "hears_house", "kinds", "agents",
+    "is_on", "hears_items", "hears_expiring", "hears_down", "hears_house",
+    "hears_sign_ins", "kinds",
+    "only_surfaces", "only_agents", "agents",
     "min_risk", "expires_minutes", "down_minutes", "pace", "every_hours", "daily_at",
     "quiet_from", "quiet_to", "urgent_breaks",
 )  # fmt: skip
+HEARS = [name for name in PLAIN if name.startswith("hears_")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +130,17 @@ def renew_secret(rule: NoticeRule) -> str:
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     facts = {name: given[name] for name in PLAIN if name in given}
+    for kind in ("surfaces", "agents"):
+        facts |= {f"only_{kind}": True} if given.get(kind) else {}
     if (facts.get("quiet_from") is None) != (facts.get("quiet_to") is None):
         raise BadInput(_lazy("Quiet hours need both ends, or none."))
     if facts.get("quiet_from") is not None and facts["quiet_from"] == facts["quiet_to"]:
         raise BadInput(_lazy("Quiet hours must end at another hour than they begin."))
     if facts.get("pace") == NoticeFrequency.DAILY and facts.get("daily_at") is None:
         raise BadInput(_lazy("Enter the hour of the daily digest."))
-    if not any(facts.get(f"hears_{what}") for what in ("items", "expiring", "down", "house")):
+    if not any(
+        facts.get(f"hears_{what}") for what in ("items", "expiring", "down", "house", "sign_ins")
+    ):
         raise BadInput(_lazy("Choose at least one event, or disable the rule."))
     return facts
 

@@ -76,7 +76,7 @@ def _may_hear(hearer: Recipient, event: SystemEvent) -> bool:
     if event.account is None and not event.agent:
         return hearer.reach.is_whole
     agents = hearer.wish.agents
-    is_meant = not agents or not event.agent or event.agent in agents
+    is_meant = agents is None or not event.agent or event.agent in agents
     return is_meant and hearer.reach.allows(event.account, event.agent)
 
 

@@ -22,7 +22,7 @@ from surfaces.errors import BadInput, NotAllowed
 from surfaces.operators.models.api_key import ApiKey, KeyScope
 from surfaces.operators.models.operator import Operator
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
-from surfaces.operators.scope import both
+from surfaces.operators.scope import both, limit_of
 from surfaces.operators.services import LETTERS, agent_choices
 
 PREFIX = 8  # letters
@@ -49,11 +49,13 @@ def issue(
     scope: str,
     surfaces: Iterable[Surface] = (),
     agents: Iterable[str] = (),
+    only_surfaces: bool = False,
+    only_agents: bool = False,
     expires_at: datetime | None = None,
     by: str,
     now: datetime,
 ) -> IssuedKey:
-    name, slugs = " ".join(name.split()), sorted(set(agents))
+    name, slugs, chosen = " ".join(name.split()), sorted(set(agents)), list(surfaces)
     _check(name, operator, agent, scope, slugs)
     if expires_at is not None and not now < expires_at <= now + LONGEST:
         raise BadInput(_lazy("Let it expire in the future, three years from now at the latest."))
@@ -66,12 +68,14 @@ def issue(
         operator=operator,
         agent=agent,
         scope=scope,
+        only_surfaces=only_surfaces or bool(chosen),
+        only_agents=only_agents or bool(slugs),
         agents=slugs,
         made_by=by,
         made_at=now,
         expires_at=expires_at,
     )
-    key.surfaces.set(surfaces)
+    key.surfaces.set(chosen)
     places = sorted(surface.slug for surface in key.surfaces.all())
     facts = {"name": name, "owner": key.owner, "scope": scope}
     AuditEvent.objects.record(
@@ -121,19 +125,18 @@ def authenticate(token: str, *, now: datetime) -> ApiKey | None:
 
 def limits(key: ApiKey) -> dict[str, list[str] | None]:
     """Surfaces and agents it reaches, its own limits and its owner's together; None is all."""
-    places, agents = _named(key.surfaces.all()), frozenset(key.agents) or None
+    places, agents = _places_of(key), limit_of(key.only_agents, key.agents)
     owner = key.operator
     if owner is not None and not owner.may_manage:
-        places = both(places, _named(owner.surfaces.all()))
-        agents = both(agents, frozenset(owner.agents) or None)
+        places, agents = both(places, _places_of(owner)), both(agents, owner.agent_limit)
     elif owner is None:
         agents = both(agents, frozenset({key.agent}))
     named = {"surfaces": places, "agents": agents}
     return {kind: None if some is None else sorted(some) for kind, some in named.items()}
 
 
-def _named(places: Iterable[Surface]) -> frozenset[str] | None:
-    return frozenset(place.slug for place in places) or None
+def _places_of(limited: ApiKey | Operator) -> frozenset[str] | None:
+    return limit_of(limited.only_surfaces, (place.slug for place in limited.surfaces.all()))
 
 
 def throttle(token: str, *, network: str, now: datetime) -> timedelta | None:

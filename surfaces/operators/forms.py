@@ -1,5 +1,6 @@
 """Forms of operators, profile, two-factor authentication and API keys."""
 
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -12,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from surfaces.accounts.models.surface import Surface
+from surfaces.errors import RuleBroken
 from surfaces.operators.models.api_key import KeyScope
 from surfaces.operators.models.operator import Operator, Role
 from surfaces.operators.services import agent_choices
@@ -32,16 +34,27 @@ class CodeForm(StyledForm, forms.Form):
     )
 
 
-class ReauthenticateForm(StyledForm, forms.Form):
-    password = forms.CharField(
-        label=_("Your password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+class PasskeyForm(StyledForm, forms.Form):
+    name = forms.CharField(
+        label=_("Name"), max_length=60, help_text=_("Where it is kept, such as “Laptop”.")
     )
+    credential = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 class PasswordForm(StyledForm, PasswordChangeForm):
-    """The old one once, the new one twice."""
+    """The old one once, the new one twice. `check` raises `RuleBroken` for a wrong old one."""
+
+    def __init__(self, *args: Any, check: Callable[[str], None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.check = check
+
+    def clean_old_password(self) -> str:
+        given = str(self.cleaned_data["old_password"])
+        try:
+            self.check(given)
+        except RuleBroken as error:
+            raise forms.ValidationError(str(error)) from error
+        return given
 
 
 @cache
@@ -76,22 +89,45 @@ class ProfileForm(StyledForm, forms.ModelForm):  # type: ignore[type-arg]
         help_texts = {"language": _("Language of all pages, for you only.")}
 
 
-class LimitsForm(StyledForm, forms.Form):
-    """Some surfaces, some agents. Nothing chosen is no limit."""
-
-    surfaces = forms.MultipleChoiceField(
-        label=_("Only these surfaces"),
+def limit_choice(label: Any, every: Any, some: Any, help_text: Any = "") -> Any:
+    """All, or only those that are selected: which may be none, when they were deleted."""
+    return forms.TypedChoiceField(
+        label=label,
+        help_text=help_text,
+        choices=[(False, every), (True, some)],
+        coerce=lambda value: value == "True",
+        empty_value="",
         required=False,
-        help_text=_("If none is selected: all surfaces."),
-        widget=forms.CheckboxSelectMultiple,
+        initial=False,
+        widget=forms.RadioSelect,
+    )
+
+
+def check_limits(form: forms.Form, kinds: Iterable[str]) -> None:
+    """Selected ones limit. Selected ones beside “all” are an error, never no limit."""
+    given = form.cleaned_data
+    for kind in kinds:
+        only = f"only_{kind}"
+        if given.get(kind) and not given.get(only) and form.data.get(form.add_prefix(only)):
+            form.add_error(only, _("Choose “only these”, or deselect all of them."))
+        given[only] = bool(given.get(only) or given.get(kind))
+
+
+class LimitsForm(StyledForm, forms.Form):
+    """Some surfaces, some agents, or all of them."""
+
+    only_surfaces = limit_choice(_("Surfaces"), _("All surfaces"), _("Only these surfaces"))
+    surfaces = forms.MultipleChoiceField(
+        label=_("Only these surfaces"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    only_agents = limit_choice(
+        _("Agents"),
+        _("All agents"),
+        _("Only these agents"),
+        _("Only these: their drafts, and the accounts assigned to them."),
     )
     agents = forms.MultipleChoiceField(
-        label=_("Only these agents"),
-        required=False,
-        help_text=_(
-            "If none is selected: all agents. Otherwise only accounts assigned to these agents."
-        ),
-        widget=forms.CheckboxSelectMultiple,
+        label=_("Only these agents"), required=False, widget=forms.CheckboxSelectMultiple
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -101,12 +137,20 @@ class LimitsForm(StyledForm, forms.Form):
         fields["surfaces"].choices = list(places)
         fields["agents"].choices = agent_choices()
 
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        check_limits(self, ("surfaces", "agents"))
+        return self.cleaned_data
+
+
+LIMIT_FIELDS = ("only_surfaces", "surfaces", "only_agents", "agents")
+
 
 class RoleForm(LimitsForm):
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, widget=forms.RadioSelect)
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    field_order = ["role", "surfaces", "agents"]
+    field_order = ["role", *LIMIT_FIELDS]
 
 
 class OperatorForm(RoleForm):
@@ -121,7 +165,7 @@ class OperatorForm(RoleForm):
         label=_("Email"), required=False, help_text=_("Used for notifications.")
     )
 
-    field_order = ["username", "name", "email", "role", "surfaces", "agents"]
+    field_order = ["username", "name", "email", "role", *LIMIT_FIELDS]
 
 
 DAYS = [(30, _("30 days")), (90, _("90 days")), (365, _("1 year")), (0, _("never"))]
@@ -139,7 +183,7 @@ class ApiKeyForm(LimitsForm):
     )
     days = forms.TypedChoiceField(label=_("Expires"), choices=DAYS, coerce=int, initial=90)
 
-    field_order = ["name", "owner", "scope", "days", "surfaces", "agents"]
+    field_order = ["name", "owner", "scope", "days", *LIMIT_FIELDS]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

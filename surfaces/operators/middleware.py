@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
@@ -12,14 +12,21 @@ from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
-from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.http import urlencode
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django_htmx.http import HttpResponseClientRedirect
 
+from surfaces.operators.attempts import network_of
+from surfaces.operators.browsers import describe
+from surfaces.operators.models.session import OperatorSession
 from surfaces.settings import instance
+from surfaces.web.requests import client_ip
+from surfaces.web.responses import page_before
 
 Respond = Callable[[HttpRequest], HttpResponse]
 STAYS_OPEN = {"surfaces:password", "surfaces:sign_out", "surfaces:sign_in", "surfaces:healthz"}
+SETS_UP = STAYS_OPEN | {"surfaces:two_factor", "surfaces:two_factor_app", "surfaces:add_passkey"}
+SEEN_EVERY = timedelta(minutes=5)  # when a session was seen is written no oftener
 
 
 class SignInRequired(LoginRequiredMiddleware):
@@ -28,38 +35,51 @@ class SignInRequired(LoginRequiredMiddleware):
     def handle_no_permission(self, request: HttpRequest, view_func: Any) -> Any:
         if request.method in {"GET", "HEAD"}:
             return super().handle_no_permission(request, view_func)
-        query = urlencode({"next": _page_before(request), "lost": "1"})
+        query = urlencode({"next": page_before(request), "lost": "1"})
         return redirect(f"{reverse('surfaces:sign_in')}?{query}")
 
 
-def _page_before(request: HttpRequest) -> str:
-    """The page of ours that a form was sent from."""
-    page, here = request.headers.get("Referer", ""), {request.get_host()}
-    if not url_has_allowed_host_and_scheme(page, here, require_https=request.is_secure()):
-        return "/"
-    parts = urlsplit(page)
-    return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-
-
-def require_password_change(respond: Respond) -> Respond:
-    """Redirect to the password page until a one-time password is changed."""
+def require_setup(respond: Respond) -> Respond:
+    """Lead to the password page until a one-time password is changed, then to the page of the
+    second factor while the role requires one that is not set up.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        user = request.user
-        if not (user.is_authenticated and user.owes_password) or _stays_open(request.path):
+        user, place = request.user, ""
+        if user.is_authenticated and user.owes_password:
+            place = "" if _is_open(request.path, STAYS_OPEN) else "surfaces:password"
+        elif user.is_authenticated and user.lacks_two_factor:
+            place = "" if _is_open(request.path, SETS_UP) else "surfaces:two_factor"
+        if not place:
             return respond(request)
-        place = reverse("surfaces:password")
         if request.headers.get("HX-Request"):
-            return HttpResponseClientRedirect(place)
+            return HttpResponseClientRedirect(reverse(place))
         return redirect(place)
 
     return middleware
 
 
-def _stays_open(path: str) -> bool:
+def _is_open(path: str, names: set[str]) -> bool:
     with suppress(Resolver404):
-        return resolve(path).view_name in STAYS_OPEN
+        return resolve(path).view_name in names
     return False
+
+
+def note_session_seen(respond: Respond) -> Respond:
+    """Write when and from where a session was seen last. Most requests write nothing."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        row, now = getattr(request.session, "row", None), timezone.now()
+        if request.user.is_authenticated and row and row.seen_at <= now - SEEN_EVERY:
+            facts = {"seen_at": now, "network": network_of(client_ip(request))}
+            facts["browser"] = row.browser or describe(request.headers.get("User-Agent", ""))
+            rows = OperatorSession.objects.filter(pk=row.pk)
+            rows.update(operator=request.user, **facts)
+            for name, value in facts.items():
+                setattr(row, name, value)  # or a save of the session would write the old ones
+        return respond(request)
+
+    return middleware
 
 
 def activate_time_zone(respond: Respond) -> Respond:

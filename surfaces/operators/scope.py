@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -45,6 +46,12 @@ def both(one: frozenset[Kind] | None, other: frozenset[Kind] | None) -> frozense
     if one is None or other is None:
         return other if one is None else one
     return one & other
+
+
+def limit_of(is_limited: bool, chosen: Iterable[Kind]) -> frozenset[Kind] | None:
+    """What a limit allows; None is everything. One whose objects were deleted allows nothing."""
+    allowed = frozenset(chosen)
+    return allowed if is_limited or allowed else None
 
 
 UNRESTRICTED = Scope()

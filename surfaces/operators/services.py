@@ -19,7 +19,7 @@ from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.extension_points import agent_scope
-from surfaces.operators import two_factor
+from surfaces.operators import sessions, two_factor
 from surfaces.operators.models.operator import Operator, Role
 from surfaces.settings import services
 from surfaces.settings.changes import Values
@@ -28,7 +28,7 @@ from surfaces.settings.services import SavedChange, SettingsSpec
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that looks like something else
 GROUPS, SIZE = 4, 5  # 20 letters of 31: 99 bits
 MANAGES = Q(is_superuser=True) | Q(role=Role.ADMIN)
-LIMITS = ("role", "surfaces", "agents")
+LIMITS = ("role", "only_surfaces", "surfaces", "only_agents", "agents")
 Marks = Mapping[str, str]
 
 
@@ -59,10 +59,14 @@ def add(
     role: str,
     surfaces: Iterable[str] = (),
     agents: Iterable[str] = (),
+    only_surfaces: bool = False,
+    only_agents: bool = False,
     by: Operator,
 ) -> NewCredentials:
     _guard(by)
-    given = _checked({"role": role, "surfaces": surfaces, "agents": agents})
+    limits = {"only_surfaces": only_surfaces, "surfaces": surfaces}
+    limits |= {"only_agents": only_agents, "agents": agents}
+    given = _limited(_checked({"role": role, **limits}))
     first, _, last = " ".join(name.split()).partition(" ")
     operator = Operator(username=username.strip(), first_name=first, last_name=last, email=email)
     operator.owes_password = True
@@ -96,7 +100,13 @@ class OperatorSpec(SettingsSpec[Operator]):
 
     def read(self, row: Operator) -> dict[str, Any]:
         places = row.surfaces.order_by("slug").values_list("slug", flat=True)
-        return {"role": row.role, "surfaces": list(places), "agents": sorted(row.agents)}
+        return {
+            "role": row.role,
+            "only_surfaces": row.only_surfaces,
+            "surfaces": list(places),
+            "only_agents": row.only_agents,
+            "agents": sorted(row.agents),
+        }
 
     def clean(self, row: Operator, name: str, value: Any) -> Any:
         return _checked({name: value})[name]
@@ -109,7 +119,7 @@ class OperatorSpec(SettingsSpec[Operator]):
         if "role" in new:
             _set_role(row, new["role"])
             row.save(update_fields=["role", "is_staff", "is_superuser"])
-        _set_limits(row, new)
+        _set_limits(row, _limited(new))
 
 
 @transaction.atomic
@@ -118,7 +128,7 @@ def change(
 ) -> SavedChange:
     """Change role and limits. `seen`: marks of what the person had before them."""
     row = _guard(by, operator)
-    return services.change(row, values, by=by.actor, now=now, seen=seen)
+    return services.change(row, _limited(values), by=by.actor, now=now, seen=seen)
 
 
 @transaction.atomic
@@ -141,6 +151,12 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
+def _limited(values: Values) -> dict[str, Any]:
+    """Whoever names surfaces or agents limits to them."""
+    named = {f"only_{kind}": True for kind in ("surfaces", "agents") if values.get(kind)}
+    return {**values, **named}
+
+
 def _known(slugs: Iterable[str], message: object, known: set[str]) -> list[str]:
     wanted = sorted(set(slugs))
     if missing := [slug for slug in wanted if slug not in known]:
@@ -157,9 +173,10 @@ def _set_role(operator: Operator, role: str) -> None:
 def _set_limits(operator: Operator, values: Mapping[str, Any]) -> None:
     if "surfaces" in values:
         operator.surfaces.set(Surface.objects.filter(slug__in=values["surfaces"]))
-    if "agents" in values:
-        operator.agents = values["agents"]
-        operator.save(update_fields=["agents"])
+    columns = {name: values[name] for name in ("only_surfaces", "only_agents", "agents")
+               if name in values}  # fmt: skip
+    if columns:
+        Operator.objects.filter(pk=operator.pk).update(**columns)
 
 
 @transaction.atomic
@@ -172,6 +189,7 @@ def deactivate(operator: Operator, *, by: Operator) -> None:
     if row.may_manage:
         _not_the_last(row)
     Operator.objects.filter(pk=row.pk).update(is_active=False)
+    sessions.end_all(row, by=by)
     AuditEvent.objects.record("operator.deactivated", actor=by.actor, subject=row)
 
 
@@ -189,6 +207,7 @@ def sign_out_everywhere(operator: Operator, *, by: Operator) -> None:
     """End every session of somebody; password and second factor stay."""
     row = _guard(by, operator)
     Operator.objects.filter(pk=row.pk).update(sign_outs=F("sign_outs") + 1)
+    sessions.end_all(row, by=by)
     AuditEvent.objects.record("operator.signed_out", actor=by.actor, subject=row)
 
 
@@ -203,6 +222,7 @@ def reset_password(operator: Operator, *, by: Operator) -> NewCredentials:
     row.set_password(password)
     row.owes_password = True
     row.save(update_fields=["password", "owes_password"])
+    sessions.end_all(row, by=by)
     AuditEvent.objects.record("operator.password_reset", actor=by.actor, subject=row)
     return NewCredentials(row, password)
 

@@ -24,6 +24,7 @@ STEP = 30  # seconds that one code holds
 SLACK = 1  # steps before and after ours that are taken: clocks differ
 CODES = 10
 BYTES = 10  # of a recovery code: 80 bits, 16 letters
+REQUIRED = _lazy("Your role requires two-factor, so it cannot be disabled.")
 WRONG = _lazy("The code is wrong or was used before. Enter the one your app shows now.")
 
 
@@ -45,8 +46,8 @@ def qr_code(uri: str) -> tuple[int, str]:
 @transaction.atomic
 def switch_on(operator: Operator, secret: str, code: str, *, now: datetime) -> list[str]:
     """Ask for codes from now on. Return the recovery codes, in the clear this once."""
-    row = _locked(operator)
-    if row.has_two_factor:
+    row = locked(operator)
+    if row.has_totp:
         raise NotAllowed(_lazy("Two-factor is already on. Disable it first to set it up again."))
     step = _step_of(secret, code, now)
     if step is None:
@@ -57,25 +58,37 @@ def switch_on(operator: Operator, secret: str, code: str, *, now: datetime) -> l
         sealed_totp=crypto.encrypt(secret),
         totp_since=now,
         totp_step=step,
-        sign_outs=row.sign_outs + 1,  # browsers that came in without a code go out
     )
-    codes = _fresh_codes(operator)
+    codes = begin_codes(row, operator)
     AuditEvent.objects.record("operator.two_factor_on", actor=operator.actor, subject=operator)
     return codes
 
 
+def begin_codes(row: Operator, operator: Operator) -> list[str]:
+    """With the first factor of `row`: recovery codes, and browsers that came in without go out."""
+    if row.has_two_factor:
+        return []
+    _write(operator, sign_outs=row.sign_outs + 1)
+    return _fresh_codes(operator)
+
+
 @transaction.atomic
 def switch_off(operator: Operator, *, by: str) -> None:
-    if not _locked(operator).has_two_factor:
+    """All of it: the app, passkeys and recovery codes."""
+    row = locked(operator)
+    if not row.has_two_factor:
         raise NotAllowed(_lazy("Two-factor is already off."))
+    if by == operator.actor and row.owes_two_factor:  # type: ignore[attr-defined]
+        raise NotAllowed(REQUIRED)
     _write(operator, sealed_totp=b"", totp_since=None, totp_step=0)
+    operator.passkeys.all().delete()
     RecoveryCode.objects.filter(operator=operator).delete()
     AuditEvent.objects.record("operator.two_factor_off", actor=by, subject=operator)
 
 
 @transaction.atomic
 def renew_codes(operator: Operator) -> list[str]:
-    if not _locked(operator).has_two_factor:
+    if not locked(operator).has_two_factor:
         raise NotAllowed(_lazy("Two-factor is off, so there are no recovery codes."))
     codes = _fresh_codes(operator)
     action = "operator.recovery_codes_renewed"
@@ -91,10 +104,10 @@ def codes_left(operator: Operator) -> int:
 def verify_code(operator: Operator, code: str, *, now: datetime) -> None:
     """Take a code, once. `BadInput`: it is none, or was taken before."""
     plain = "".join(code.split())
-    row = _locked(operator)
+    row = locked(operator)
     if not row.has_two_factor:
         return
-    if len(plain) != 6:
+    if len(plain) != 6 or not row.has_totp:
         return _take_recovery(operator, plain, now)
     step = _step_of(_secret(row), plain, now)
     # A code that was taken is worth nothing, and neither is an earlier one.
@@ -142,7 +155,7 @@ def _fresh_codes(operator: Operator) -> list[str]:
     return codes
 
 
-def _locked(operator: Operator) -> Operator:
+def locked(operator: Operator) -> Operator:
     return Operator.objects.select_for_update().get(pk=operator.pk)
 
 

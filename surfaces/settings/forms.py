@@ -32,13 +32,21 @@ SPAM = Section("spam", _lazy("Spam filter"), (
         _lazy("A comment with this score or more is marked as spam."
               " Must be above the suspect score.")),
 ))  # fmt: skip
+SIGN_IN = Section("sign-in", _lazy("Sign-in"), (
+    SettingField("two_factor_viewers", _lazy("Two-factor for viewers"),
+        _lazy("Required: who has none sets it up at the next page and can do nothing else.")),
+    SettingField("two_factor_moderators", _lazy("Two-factor for moderators"),
+        _lazy("An authenticator app or a passkey.")),
+    SettingField("two_factor_admins", _lazy("Two-factor for administrators"),
+        _lazy("Applies to you, too, if you are one.")),
+))  # fmt: skip
 
 
 SCORES = {"suspect_from": (0.1, 0.99), "spam_from": (0.11, 1)}  # as on the filter's page
 
 
 class InstanceForm(SettingsForm):
-    sections = (GENERAL, SENDING, SPAM)
+    sections = (GENERAL, SIGN_IN, SENDING, SPAM)
 
     def form_field(self, setting: SettingField) -> forms.Field:
         if setting.name in SCORES:

@@ -12,6 +12,7 @@ class InstanceSpec(SettingsSpec[InstanceSettings]):
     action = "house.changed"
     fields = (
         "name", "language", "undo_seconds", "drafts_wait_hours", "suspect_from", "spam_from",
+        "two_factor_viewers", "two_factor_moderators", "two_factor_admins",
     )  # fmt: skip
     is_singleton = True
 

@@ -40,6 +40,10 @@ class InstanceSettings(models.Model):
     )
     suspect_from = models.FloatField(default=0.4, validators=between(0, 1))
     spam_from = models.FloatField(default=0.9, validators=between(0, 1))
+    # Whose role must have a second factor.
+    two_factor_viewers = models.BooleanField(default=False)
+    two_factor_moderators = models.BooleanField(default=False)
+    two_factor_admins = models.BooleanField(default=False)
     updated_at = models.DateTimeField(null=True, blank=True)
     updated_by = models.CharField(max_length=120, blank=True)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -39,3 +40,12 @@ def redirect_back(request: HttpRequest, to: str, *args: object) -> HttpResponse:
 def is_local_path(page: str) -> bool:
     """Whether `page` is a path of ours: it comes from a form or an address, so from anybody."""
     return page.startswith("/") and url_has_allowed_host_and_scheme(page, allowed_hosts=None)
+
+
+def page_before(request: HttpRequest) -> str:
+    """The page of ours that a form was sent from."""
+    page, here = request.headers.get("Referer", ""), {request.get_host()}
+    if not url_has_allowed_host_and_scheme(page, here, require_https=request.is_secure()):
+        return "/"
+    parts = urlsplit(page)
+    return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"

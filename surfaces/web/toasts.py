@@ -19,6 +19,11 @@ def show_error(request: HttpRequest, words: object) -> None:
     messages.error(request, _("Not done: %(words)s") % {"words": words})
 
 
+def show_warning(request: HttpRequest, words: str) -> None:
+    """Something to look at that nobody did here."""
+    messages.error(request, words)
+
+
 def undo_of(message: Message) -> Any:
     """The `url` and `fields` of the undo button, None without one."""
     return json.loads(message.extra_tags) if message.extra_tags else None

@@ -32,6 +32,7 @@ class NoticeReason(models.TextChoices):
     BACK = "back", _("Recovered")
     PAUSED = "paused", _("Paused")
     HOUSE = "house", _("Instance")
+    SIGN_IN = "sign_in", _("Sign-in")
 
 
 class NoticeState(models.TextChoices):
@@ -73,7 +74,8 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         of_an_agent = Q(account=None) & ~Q(agent="")
         if reach.agents is not None:
             of_an_agent &= Q(agent__in=sorted(reach.agents))
-        of_the_house = Q(reason=NoticeReason.PAUSED) | of_an_agent
+        theirs = Q(reason__in=[NoticeReason.PAUSED, NoticeReason.SIGN_IN])
+        of_the_house = theirs | of_an_agent
         return reach.narrow(self.exclude(account=None)) | self.filter(of_the_house)
 
     def keep(self, notices: Iterable[Notice]) -> None:

@@ -56,9 +56,12 @@ class NoticeRule(models.Model):
     hears_expiring = models.BooleanField(default=True)
     hears_down = models.BooleanField(default=True)
     hears_house = models.BooleanField(default=True)
-    # Narrower than what the operator may see; empty is no limit.
+    hears_sign_ins = models.BooleanField(default=True)  # of its operator only
+    # Narrower than what the operator may see. No kinds: every kind.
     kinds = ArrayField(models.CharField(max_length=20), default=list, blank=True)
+    only_surfaces = models.BooleanField(default=False)  # also when these were deleted
     surfaces = models.ManyToManyField(Surface, related_name="+", blank=True)
+    only_agents = models.BooleanField(default=False)
     agents = ArrayField(models.CharField(max_length=64), default=list, blank=True)
     min_risk = models.PositiveSmallIntegerField(choices=Risk, default=Risk.LOW)
     expires_minutes = models.PositiveSmallIntegerField(default=30)  # this long before

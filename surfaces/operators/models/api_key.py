@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.surface import Surface
 from surfaces.operators.models.operator import Operator, scope_of
-from surfaces.operators.scope import Scope
+from surfaces.operators.scope import Scope, limit_of
 
 
 class KeyScope(models.TextChoices):
@@ -38,8 +38,10 @@ class ApiKey(models.Model):
     )
     agent = models.CharField(max_length=64, blank=True)
     scope = models.CharField(max_length=5, choices=KeyScope, default=KeyScope.READ)
-    # Limits of its own, within those of its owner. Empty is every one.
+    # Limits of its own, within those of its owner, kept as an operator's are.
+    only_surfaces = models.BooleanField(default=False)
     surfaces = models.ManyToManyField(Surface, related_name="+", blank=True)
+    only_agents = models.BooleanField(default=False)
     agents = ArrayField(models.CharField(max_length=64), default=list, blank=True)
     made_by = models.CharField(max_length=120)
     made_at = models.DateTimeField()
@@ -90,6 +92,7 @@ class ApiKey(models.Model):
     @cached_property
     def reach(self) -> Scope:
         """Its own limits within those of its owner; an agent's key reaches that agent."""
-        places = [surface.pk for surface in self.surfaces.all()]
-        own = scope_of(places, self.agents)
-        return own & (self.operator.reach if self.operator else scope_of([], [self.agent]))
+        places = limit_of(self.only_surfaces, [surface.pk for surface in self.surfaces.all()])
+        own = scope_of(places, limit_of(self.only_agents, self.agents))
+        owner = self.operator.reach if self.operator else scope_of(None, frozenset({self.agent}))
+        return own & owner

@@ -8,6 +8,8 @@ class SignInAttempt(models.Model):
 
     username = models.CharField(max_length=150)  # lowered; need not exist
     network = models.CharField(max_length=43)  # the address, or the /64 around it
+    # A browser or network that this name signed in from before; "" is anywhere else.
+    origin = models.CharField(max_length=72, blank=True)
     at = models.DateTimeField()
 
     class Meta:
@@ -15,6 +17,8 @@ class SignInAttempt(models.Model):
         indexes = [
             # For the two counts of every try.
             models.Index(name="sign_in_network", fields=["network", "username", "at"]),
+            # For the count of a name over all networks.
+            models.Index(name="sign_in_name", fields=["username", "origin", "-at"]),
             # For pruning.
             models.Index(name="sign_in_at", fields=["at"]),
         ]

@@ -14,10 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from surfaces.accounts.models.surface import Surface
 from surfaces.operators import api_keys
+from surfaces.operators.attempts import network_of
+from surfaces.operators.confirmation import password_confirmed
 from surfaces.operators.forms import ApiKeyForm
 from surfaces.operators.models.api_key import ApiKey
 from surfaces.operators.permissions import admin_required
-from surfaces.operators.sign_in import network_of
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest, client_ip
 from surfaces.web.responses import rule_errors_as_toasts, rule_errors_in_form
@@ -38,6 +39,7 @@ def keys(request: OperatorRequest) -> HttpResponse:
 @sensitive_variables("issued")
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_required
+@password_confirmed
 def new_key(request: OperatorRequest) -> HttpResponse:
     """The token stands on this answer only."""
     form = ApiKeyForm(request.POST or None)
@@ -52,6 +54,8 @@ def new_key(request: OperatorRequest) -> HttpResponse:
                 scope=given["scope"],
                 surfaces=Surface.objects.filter(slug__in=given["surfaces"]),
                 agents=given["agents"],
+                only_surfaces=given["only_surfaces"],
+                only_agents=given["only_agents"],
                 expires_at=now + timedelta(days=given["days"]) if given["days"] else None,
                 by=request.user.actor,
                 now=now,

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from surfaces.audit.models import AuditEvent, name_of
 from surfaces.operators import services as verbs
+from surfaces.operators.confirmation import password_confirmed
 from surfaces.operators.forms import OperatorForm, RoleForm
 from surfaces.operators.models.operator import Operator
 from surfaces.operators.permissions import admin_required
@@ -37,6 +38,7 @@ def operators(request: OperatorRequest) -> HttpResponse:
 @sensitive_variables("handed")
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_required
+@password_confirmed
 def new_operator(request: OperatorRequest) -> HttpResponse:
     """The password that is handed over stands on this answer only."""
     form = OperatorForm(request.POST or None, initial={"role": "viewer"})
@@ -51,6 +53,7 @@ def new_operator(request: OperatorRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_required
+@password_confirmed
 def operator(request: OperatorRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Operator, pk=pk)
     if request.method != "POST":
@@ -74,6 +77,7 @@ def operator(request: OperatorRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @admin_required
+@password_confirmed
 def undo(request: OperatorRequest, pk: int) -> HttpResponse:
     event = posted_event(request, get_object_or_404(Operator, pk=pk))
     return _act(request, pk, partial(verbs.undo, event=event, now=timezone.now()), _("Undone."))
@@ -81,6 +85,7 @@ def undo(request: OperatorRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @admin_required
+@password_confirmed
 def deactivate(request: OperatorRequest, pk: int) -> HttpResponse:
     undo = reverse("surfaces:reactivate", args=[pk])
     words = _("%(name)s deactivated and signed out everywhere.")
@@ -89,12 +94,14 @@ def deactivate(request: OperatorRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @admin_required
+@password_confirmed
 def reactivate(request: OperatorRequest, pk: int) -> HttpResponse:
     return _act(request, pk, verbs.reactivate, _("%(name)s reactivated."))
 
 
 @require_POST
 @admin_required
+@password_confirmed
 def sign_out(request: OperatorRequest, pk: int) -> HttpResponse:
     return _act(request, pk, verbs.sign_out_everywhere, _("%(name)s signed out everywhere."))
 
@@ -102,6 +109,7 @@ def sign_out(request: OperatorRequest, pk: int) -> HttpResponse:
 @sensitive_variables("handed")
 @require_http_methods(["GET", "HEAD", "POST"])
 @admin_required
+@password_confirmed
 def reset_password(request: OperatorRequest, pk: int) -> HttpResponse:
     """The password that is handed over stands on this answer only."""
     found = get_object_or_404(Operator, pk=pk)
@@ -114,6 +122,7 @@ def reset_password(request: OperatorRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @admin_required
+@password_confirmed
 def two_factor_off(request: OperatorRequest, pk: int) -> HttpResponse:
     return _act(request, pk, verbs.switch_off_two_factor, _("Two-factor disabled for %(name)s."))
 

@@ -8,13 +8,13 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
 from surfaces.live import streams as module
 from surfaces.live.streams import Streams
 from surfaces.models import DeskItem, Message, Operator
+from surfaces.models import OperatorSession as Session
 from surfaces.pauses import services as pause_services
 from tests.factories import make_account, make_message, make_operator, make_surface
 from tests.surfaces.live.browser import Browser, Loop, eventually

@@ -17,7 +17,7 @@ from tests.surfaces.operators.out_of_scope import SECRET, Place, make_place, who
 
 pytestmark = pytest.mark.django_db
 # Addresses about no row of the talk: one's own, the house's, and the doors.
-OF_THE_HOUSE = ("settings/", "notices/", "desk/views/")
+OF_THE_HOUSE = ("settings/", "notices/", "desk/views/", "me/")
 ENDLESS = {"live"}  # a stream does not end
 
 

@@ -66,10 +66,17 @@ def test_role_and_limits_change_in_one_line_and_are_set_back(ada: Operator):
     place, nova = make_account().surface, make_operator(username="nova")
     values = {"role": "viewer", "surfaces": [place.slug], "agents": []}
     change = operator_services.change(nova, values, by=ada, now=NOON)
-    assert change.pairs == {"role": ["moderator", "viewer"], "surfaces": [[], [place.slug]]}
+    assert change.pairs == {
+        "role": ["moderator", "viewer"],
+        "surfaces": [[], [place.slug]],
+        "only_surfaces": [False, True],
+    }
     assert fresh(nova).reach.accounts == {place.accounts.get().pk}
     operator_services.undo(nova, event_of(change), by=ada, now=NOON)
-    assert values_of(fresh(nova)) == {"role": "moderator", "surfaces": [], "agents": []}
+    assert values_of(fresh(nova)) == {
+        "role": "moderator", "only_surfaces": False, "surfaces": [], "only_agents": False,
+        "agents": [],
+    }  # fmt: skip
     assert AuditEvent.objects.called("operator.changed").count() == 2
 
 

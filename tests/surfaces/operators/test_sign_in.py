@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.models import AuditEvent, Operator, SignInAttempt
-from surfaces.operators import sign_in
+from surfaces.operators import attempts, sign_in
 from surfaces.web.views import errors as views_errors
 from tests.factories import NOON, make_operator
 
@@ -114,10 +114,10 @@ def _try(name: str, *, minutes: int, password: str = "wrong") -> Operator:
 
 
 def test_neighbours_in_one_ipv6_network_are_one_place():
-    assert sign_in.network_of("2001:db8::1") == sign_in.network_of("2001:db8::ffff:1")
-    assert sign_in.network_of("2001:db8::1") != sign_in.network_of("2001:db8:0:1::1")
-    assert sign_in.network_of("::ffff:192.0.2.1") == "192.0.2.1"
-    assert sign_in.network_of("rubbish") == "unknown"
+    assert attempts.network_of("2001:db8::1") == attempts.network_of("2001:db8::ffff:1")
+    assert attempts.network_of("2001:db8::1") != attempts.network_of("2001:db8:0:1::1")
+    assert attempts.network_of("::ffff:192.0.2.1") == "192.0.2.1"
+    assert attempts.network_of("rubbish") == "unknown"
 
 
 def test_signing_out_takes_a_form(desk: Client):
