@@ -34,6 +34,9 @@ class _ReadAsText:
         is_empty = isinstance(value, str) and not value
         return super().get_db_prep_save(None if is_empty else value, connection)  # type: ignore[misc]
 
+    def get_default(self) -> str:
+        return ""  # of a row that was not read yet
+
     def deconstruct(self) -> Recorded:
         name, path, args, kwargs = super().deconstruct()  # type: ignore[misc]
         return (

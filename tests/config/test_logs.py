@@ -120,6 +120,7 @@ def test_the_access_log_of_a_web_server_is_masked_by_any_handler(monkeypatch: An
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("uvicorn.access")
     monkeypatch.setattr(log, "level", logging.INFO)
+    monkeypatch.setattr(log, "disabled", False)  # as a server of another test may have left it
     log.addHandler(handler)
     try:
         line = '%s - "%s %s HTTP/%s" %d'

@@ -308,7 +308,7 @@ def test_every_outcome_carries_a_reason_in_the_ledger_and_on_the_comment(service
     waits = saying(429, headers={"Retry-After": "1"}, error="slow down, friend")
     never = saying(400, error="Maximum comment depth exceeded", code="BAD_REQUEST")
     for answer, action, says in [
-        (hanging, "draft.unknown", "connection broke"),
+        (hanging, "draft.unknown", "took too long"),
         (never, "draft.failed", "depth exceeded"),
         (waits, "draft.later", "slow down, friend"),
     ]:

@@ -182,7 +182,8 @@ def test_spam_filter_thread_and_prompt_read_what_is_null():
 
 def test_the_reply_loop_reads_a_comment_without_words():
     world = World(mode="auto")
-    _, comment = insert()
+    post, comment = insert()
+    Message.objects.filter(pk=post.pk).update(thread_read_at=NOON)
     world.round()
     draft = Draft.objects.get(target=comment)
     assert "None" not in draft.text
