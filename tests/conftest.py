@@ -116,6 +116,22 @@ def _signed_in_with_the_password() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def threads_are_read_lately(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No thread is read again before a reply, except in tests that ask for `reads_again`."""
+    from surfaces.watcher import reread
+
+    if "reads_again" not in request.fixturenames:
+        monkeypatch.setattr(reread, "is_outdated", lambda post, *, now: False)
+
+
+@pytest.fixture
+def reads_again() -> None:
+    """Threads are read again before a reply, as in the program."""
+
+
+@pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that forgets its transport fails instead of calling the world."""
     connect = socket.socket.connect

@@ -15,7 +15,7 @@ from dialogue.models import Agent, Presence
 from surfaces import health_checks
 from surfaces.desk.models import DeskItem
 from surfaces.models import Account, Draft, Worker
-from surfaces.operators import sign_in
+from surfaces.operators import attempts, sign_in
 from surfaces.operators.models.sign_in_attempt import SignInAttempt
 from surfaces.workers import wait_bounds
 from surfaces.workers.heartbeat import Heartbeat
@@ -38,7 +38,11 @@ FACTS = {
     "agent.made_at", "apikey.expires_at", "apikey.last_used_at", "apikey.made_at",
     "apikey.revoked_at", "auditevent.at", "deskitem.expires_at", "deskitem.since",
     "deskviewer.since", "draft.asked_at", "draft.decided_at", "draft.made_at",
-    "draft.retracted_at", "draft.sent_at", "draft.stale_at", "hubauthor.made_at",
+    "draft.retracted_at", "draft.unconfirmed_since", "knownbrowser.made_at",
+    "knownbrowser.seen_at", "message.thread_checked_at", "operatorsession.expire_date",
+    "operatorsession.made_at", "operatorsession.seen_at", "passkey.made_at", "passkey.used_at",
+    "readingplace.ended_at", "readingplace.started_at", "draft.sent_at", "draft.stale_at",
+    "hubauthor.made_at",
     "hubcomment.deleted_at", "hubcomment.edited_at", "hubcomment.made_at",
     "hubcommunity.made_at", "hubpost.deleted_at", "hubpost.edited_at",
     "hubpost.last_activity_at", "hubpost.made_at", "instancesettings.updated_at",
@@ -130,10 +134,10 @@ def test_replies_of_a_day_to_come_do_not_count_today():
 
 def test_tries_at_the_door_in_2036_lock_nobody_out_today():
     person = make_operator(username="ada", password="a good long password")
-    for _ in range(sign_in.MOST_FOR_ONE):
+    for _ in range(attempts.MOST_FOR_ONE):
         SignInAttempt.objects.create(username="ada", network="127.0.0.1", at=AHEAD)
     wait_bounds.pull_back(now=NOON)
-    later = NOON + sign_in.WINDOW + timedelta(minutes=1)
+    later = NOON + attempts.WINDOW + timedelta(minutes=1)
     sign_in.check_password(person, "a good long password", address="127.0.0.1", now=later)
 
 

@@ -162,6 +162,16 @@ def test_nobody_reads_the_clock_below_the_edges():
         assert "datetime.now(" not in text.replace("lambda: datetime.now(UTC)", ""), path
 
 
+def test_nobody_computes_under_a_lock_that_all_instances_share():
+    """functools.cached_property does, up to Python 3.11: slow work of one thread stops others."""
+    locks = [
+        name_of(path)
+        for path in OURS
+        if re.search(r"from functools import .*\bcached_property", path.read_text())
+    ]
+    assert locks == []
+
+
 def test_every_schedule_names_a_task_that_exists():
     for task, minutes in settings.SCHEDULES.values():
         module, name = task.rsplit(".", 1)

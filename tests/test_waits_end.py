@@ -71,11 +71,13 @@ NOTHING_WAITS: dict[type, set[str]] = {
     Account: {"every"},  # its next round comes sooner by itself: tests/surfaces/drafts/test_waits
     Surface: {"name", "dialect"},
     SharedBudget: set(),
-    Operator: {"role", "surfaces", "agents"},
+    Operator: {"role", "only_surfaces", "surfaces", "only_agents", "agents"},
     InstanceSettings: {
         "name", "language", "suspect_from", "spam_from",
         # Decided for each draft when it was approved, and when it was written.
         "undo_seconds", "drafts_wait_hours",
+        # Asked at the next request of each operator.
+        "two_factor_admins", "two_factor_moderators", "two_factor_viewers",
     },
 }  # fmt: skip
 
@@ -109,6 +111,7 @@ VALUES: dict[str, Any] = {
     "money_per_day": Decimal(2), "money_per_month": Decimal(90), "tokens_per_day": 5_000,
     "tokens_per_month": 9_000_000, "voice": "model", "output_tokens": 99, "price_in": Decimal(1),
     "price_out": Decimal(2), "kernels": ["A seed"], "stones_per_day": 7, "is_on": True,
+    "longest_delay_seconds": 60,
 }  # fmt: skip
 
 

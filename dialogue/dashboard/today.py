@@ -6,13 +6,13 @@ Drafts are counted in the operator's time zone. Costs are counted per UTC day, a
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import DateField, F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Concat
 from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from dialogue.agents import scope

@@ -23,7 +23,12 @@ ENDS: dict[type, dict[str, frozenset[DraftWait]]] = {
         "mode": HELD,
         "is_on": HELD,
     },
-    Surface: {"is_on": HELD, "limits": frozenset({DraftWait.LIMIT})},
+    Surface: {
+        "is_on": HELD,
+        "limits": frozenset({DraftWait.LIMIT}),
+        # The sender asks again whether a request in doubt may be repeated by now.
+        "longest_delay_seconds": frozenset({DraftWait.RETRY}),
+    },
     Pause: {"resumed": HELD},
 }
 
@@ -40,6 +45,10 @@ BOUNDS = (
     WaitBound(
         model=Draft, column="look_at", when=Q(state=DraftState.UNKNOWN),
         longest=LONGEST_SERVICE_WAIT,
+    ),
+    WaitBound(  # when its request was made at the latest: the end of its sender's lease
+        model=Draft, column="unconfirmed_until",
+        when=Q(state__in=[DraftState.UNKNOWN, DraftState.APPROVED]), longest=timedelta(hours=1),
     ),
     WaitBound(
         model=Draft, column="expires_at", when=Q(state=DraftState.WAITING),

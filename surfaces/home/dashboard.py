@@ -3,12 +3,12 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.db.models import CharField, Count, DateTimeField, F, Max, Q, Sum, Value
 from django.db.models.functions import Cast, TruncHour
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from surfaces.accounts import rate_limit_usage
 from surfaces.desk import queue

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 from django import forms
 from django.db.models import BooleanField, Model
 from django.http import QueryDict
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from surfaces.settings.changes import dump_marks, load_marks, mark_of, marks_of, to_json, to_text

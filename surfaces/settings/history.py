@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
+
+from django.utils.functional import cached_property
 
 from surfaces.audit.models import AuditEvent
 from surfaces.settings.changes import Pairs, changed_since, pairs_of

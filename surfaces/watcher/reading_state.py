@@ -1,6 +1,9 @@
 """What of an account was not read yet, or cannot be read, as its page shows it."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Window
 
 from surfaces.accounts.models.account import Account
 from surfaces.messages.models import Message
@@ -27,7 +30,10 @@ class ReadingState:
 
 def of_account(account: Account) -> ReadingState:
     posts = Message.objects.filter(account=account).posts().alive()
-    cut = posts.filter(thread_is_whole=False)
+    cut = posts.filter(thread_is_whole=False).annotate(of=Window(Count("pk")))
+    cut_threads: list[Any] = list(
+        cut.order_by("-created_at", "-id").only("title", "author")[:NAMED]
+    )
     walks = (account.cursor.get("walks") or {}).values()
     is_first = account.is_first_look
     return ReadingState(
@@ -35,7 +41,7 @@ def of_account(account: Account) -> ReadingState:
         is_first_look=is_first,
         rows_walked=sum(int(walk.get("rows") or 0) for walk in walks),
         left=len(account.cursor.get(LEFT) or []),
-        cut=cut.count(),
-        cut_threads=list(cut.order_by("-created_at", "-id").only("title", "author")[:NAMED]),
+        cut=cut_threads[0].of if cut_threads else 0,
+        cut_threads=cut_threads,
         backfill=ReadingPlace.objects.filter(account=account, ended_at=None).first(),
     )

@@ -71,7 +71,12 @@ def _rotation(
     """The most active posts first, for half of it; then those checked the longest ago."""
     active = _active(account, unheard, now=now)[: max(1, most // 2)]
     longest_ago = datetime.min.replace(tzinfo=now.tzinfo)
-    rest = sorted(unheard, key=lambda post_id: (known[post_id].checked_at or longest_ago, post_id))
+
+    def checked(post_id: str) -> tuple[datetime, str]:
+        at = known[post_id].checked_at
+        return at if at and at <= now + CLOCKS_DIFFER else longest_ago, post_id
+
+    rest = sorted(unheard, key=checked)
     return list(dict.fromkeys([*active, *rest]))[:most]
 
 

@@ -8,25 +8,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from surfaces.watcher import reread
 from surfaces.workers.locks import WorkerLock
 from tests.dialogue.replies.factories import World
 from tests.dialogue.wake_hooks.factories import SECRET, TOKEN
 from tests.factories import NOON, make_operator
 from tests.fakes.receiver import Receiver
 from tests.surfaces.conftest import clock as clock
-
-
-@pytest.fixture(autouse=True)
-def threads_are_read_lately(request: pytest.FixtureRequest, monkeypatch: Any) -> None:
-    """No thread is read again before a reply, except in tests that ask for `reads_again`."""
-    if "reads_again" not in request.fixturenames:
-        monkeypatch.setattr(reread, "is_outdated", lambda post, *, now: False)
-
-
-@pytest.fixture
-def reads_again() -> None:
-    """Threads are read again before a reply, as in the program."""
 
 
 @pytest.fixture

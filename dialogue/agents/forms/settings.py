@@ -1,11 +1,11 @@
 """The settings of an agent, of its voice and of a presence, as forms."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 

@@ -6,7 +6,6 @@ service are stored there.
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import cached_property
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -83,21 +82,23 @@ class MoltbookClient:
             raise ValueError(reason("moltbook.no_dialect", dialect=repr(access.dialect)))
         if not access.token.isascii() or not access.token.isprintable():
             raise ValueError(reason("service.key_impossible", label=TRAITS.label))
-        self._access = access
+        self._access, self._dialect = access, access.dialect
         headers = {"Authorization": f"Bearer {access.token}"}
         self._wire = JsonClient(self.base_url, headers=headers, transport=access.transport)
 
     def close(self) -> None:
         self._wire.close()
 
-    @cached_property
+    @property
     def dialect(self) -> str:
-        """The configured one, or found out by one request.
-        Only the live site has /home (Moltbook skill.md 1.12.0, home); a path that the open-source
-        server does not have is answered "Endpoint not found" (its router's last handler).
+        """The configured one, or found out by one request."""
+        self._dialect = self._dialect or self._asked_dialect()
+        return self._dialect
+
+    def _asked_dialect(self) -> str:
+        """Only the live site has /home (Moltbook skill.md 1.12.0, home). The open-source server
+        answers "Endpoint not found" (its router's last handler).
         """
-        if self._access.dialect:
-            return self._access.dialect
         if urlsplit(self.base_url).hostname == WWW:
             return TRAITS.own_dialect
         self._access.meter.take(*READ)

@@ -1,12 +1,12 @@
 """API key: a credential for the API, without access to pages."""
 
 from datetime import datetime
-from functools import cached_property
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import CheckConstraint, Q, UniqueConstraint
+from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _lazy
 

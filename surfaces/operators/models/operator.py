@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -24,6 +23,7 @@ from django.db.models import (
     Value,
     When,
 )
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.account import Account, AccountQuerySet

@@ -141,6 +141,7 @@ def test_a_lost_connection_is_opened_again_and_what_was_missed_is_told(listens):
         cursor.execute(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
             " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            " AND usename = current_user"
         )
         assert cursor.fetchone()[0] >= 1
     make_message(spam_status="suspect")
@@ -193,6 +194,7 @@ def connections_of_others() -> int:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity"
             " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            " AND usename = current_user"
         )
         return cursor.fetchone()[0]
 

@@ -207,10 +207,12 @@ def test_a_line_of_something_else_is_not_taken_back_here(admin: Client):
     assert Account.objects.get(pk=other.pk).every == 30
 
 
-def test_a_surface_of_its_own_kind_has_no_documented_limits(admin: Client):
-    surface = make_surface()  # at an address of its own
+def test_a_surface_at_an_address_of_its_own_has_no_documented_limits(admin: Client):
+    surface = make_surface()
     page = admin.get(at("surface_settings", surface.slug)).content.decode()
-    assert 'id="s-limits"' not in page
+    assert "Empty: no limit of ours." in page
+    assert "Empty: the documented limit." not in page
+    assert surface.budgets == ()
     assert Surface.objects.get(pk=surface.pk).limits == {}
 
 
