@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from surfaces.live.authorization import authorization
+from surfaces.live.authorization import authorized
 from surfaces.models import AuditEvent, Operator, OperatorSession
 from surfaces.operators import services, sessions
 from tests.factories import make_operator
@@ -118,10 +118,10 @@ def test_a_session_that_ends_closes_its_stream(mira: Operator):
     here, there = browser(), browser(CHROME)
     places = [(mira.pk, client.session.session_key) for client in (here, there)]
     now = timezone.now()
-    assert set(authorization(places, now)) == set(places)
+    assert set(authorized(places, now)) == set(places)
     here.post(reverse("surfaces:end_other_sessions"))
     kept = (mira.pk, here.session.session_key)
-    assert set(authorization([*places, kept], now)) == {kept}
+    assert set(authorized([*places, kept], now)) == {kept}
 
 
 @pytest.mark.django_db(transaction=True)
