@@ -59,9 +59,12 @@
     });
   };
 
+  // Browsers bind a passkey to a name and refuse an address in numbers.
+  const isNumbers = /^[\d.]+$|^\[/.test(window.location.hostname);
+
   for (const form of document.querySelectorAll("form[data-passkey]")) {
     const failed = form.querySelector("[data-failed]");
-    if (!window.PublicKeyCredential) {
+    if (!window.PublicKeyCredential || isNumbers) {
       form.querySelector("[data-unsupported]").hidden = false;
       continue;
     }

@@ -121,7 +121,7 @@ class LinesField(forms.CharField):
 
 
 class RateField(forms.CharField):
-    """[requests, seconds] typed as "20/30", or None: as the service documents it."""
+    """[requests, seconds] typed as "20/30", or None: as the service documents it, if it does."""
 
     def __init__(self, *, documented: list[int] | None) -> None:
         self.documented = documented
@@ -148,7 +148,8 @@ class RateField(forms.CharField):
         return "{}/{}".format(*value) if isinstance(value, list) else value
 
     def display(self, value: Any) -> str:
-        return str(self.prepare_value(value) or _("as documented"))
+        unset = _("as documented") if self.documented else _("no limit of ours")
+        return str(self.prepare_value(value) or unset)
 
 
 def as_typed(field: forms.Field, value: Any) -> str:

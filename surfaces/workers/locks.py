@@ -41,6 +41,8 @@ class _ThreadLocal(threading.local):
 
 
 _threads = _ThreadLocal()
+# A forked process inherits the name; two that shared it would wait for each other's lock.
+os.register_at_fork(after_in_child=lambda: setattr(_threads, "lock", WorkerLock()))
 
 
 def lock_of_this_thread() -> WorkerLock:

@@ -84,6 +84,15 @@ def test_a_passkey_that_does_not_verify_its_user_is_not_taken(page: Page):
     expect(page).to_have_url(re.compile(r"localhost:\d+/$"))
 
 
+def test_at_an_address_in_numbers_the_page_says_that_it_offers_no_passkeys(page: Page):
+    page.goto(page.url.replace("//localhost", "//127.0.0.1"))
+    sign_in(page)
+    expect(page).to_have_url(re.compile(r"127.0.0.1:\d+/$"))
+    page.goto("http://127.0.0.1:" + page.url.rsplit(":", 1)[1] + "me/passkeys/new")
+    expect(page.get_by_text("They need https and a host name")).to_be_visible()
+    expect(page.get_by_role("button", name="Add a passkey")).to_be_hidden()
+
+
 def test_asking_for_the_password_again_keeps_what_was_typed(page: Page):
     from surfaces.models import Operator
     from surfaces.operators import confirmation

@@ -42,3 +42,11 @@ def test_a_viewer_reads_everything_and_finds_nothing_to_press(visit, demo, waiti
     assert page.get_by_role("button", name="Approve").count() == 0
     press(page, "a")
     expect(page.locator("#item .badge.wait")).to_have_text("waiting")
+
+
+def test_a_page_that_demands_a_new_password_asks_for_nothing_else(visit):
+    """Where a stream was asked for, this page was the answer, and the browser complained."""
+    from tests.factories import make_operator
+
+    page = visit(make_operator(role="viewer", owes_password=True), "/password")
+    assert page.locator("script[data-live]").count() == 0

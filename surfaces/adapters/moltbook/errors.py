@@ -17,6 +17,7 @@ from surfaces.net.json_client import JsonResponse, http_date
 from surfaces.text.reasons import StoredReason, as_reason, note, reason
 
 NO_WORDS = "moltbook.no_words"
+ENDINGS = ".!?:;,。！？：；，"  # where a part of a message needs no full stop
 NO_WAIT_GIVEN = timedelta(minutes=1)
 DAY_IS_SPENT = timedelta(hours=3)  # with daily_remaining 0, the seconds beside it are too short
 LONGEST_SUSPENSION = timedelta(days=365)  # beyond this a number is a mistake, and overflows dates
@@ -84,7 +85,8 @@ def words_of(answer: JsonResponse) -> str:
     parts: list[str] = []
     for key in ("message", "error", "hint"):
         parts += [part for part in _strings(data.get(key)) if part not in parts]
-    return clean_text(" ".join(" ".join(parts).split()), most=300)
+    ended = (part if part[-1] in ENDINGS else f"{part}." for part in parts[:-1])
+    return clean_text(" ".join(" ".join([*ended, *parts[-1:]]).split()), most=300)
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -11,7 +11,7 @@ from surfaces.models import Account, AuditEvent, Pause, RateLimitWindow, Surface
 from surfaces.settings.changes import dump_marks, marks_of
 from surfaces.settings.services import values_of
 from surfaces.text.reasons import as_reason, note
-from tests.factories import NOON, make_account, make_operator, make_surface
+from tests.factories import NOON, make_account, make_operator, make_post, make_surface
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +57,14 @@ def test_the_state_is_said_in_words(desk: Client, given: dict[str, Any], words: 
     assert words in html(desk, "surface", account.surface.slug)
 
 
+def test_the_pages_of_an_account_that_is_refused_promise_no_next_poll(desk: Client):
+    account = make_account(state="auth_failed", next_watch_at=timezone.now() + timedelta(hours=1))
+    page = html(desk, "account", account.pk)
+    assert "not polled until the error is cleared" in page
+    thread = html(desk, "thread", make_post(account=account).pk)
+    assert "none: the service refuses the account’s credential" in thread
+
+
 def test_the_account_page_tells_why_what_is_left_and_what_was_skipped(desk: Client):
     surface = make_surface(limits={"read": [60, 60]})
     account = make_account(
@@ -79,6 +87,7 @@ def test_the_account_page_tells_why_what_is_left_and_what_was_skipped(desk: Clie
     page = html(desk, "account", account.pk)
     assert "The service answered 503." in page
     assert "7 of 60 left" in page
+    assert "resets <" in page  # in how long, not at what time
     assert "1 item skipped" in page
     assert "no author" in page
 

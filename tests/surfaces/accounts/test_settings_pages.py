@@ -164,6 +164,8 @@ def test_limits_of_another_address_can_be_set_and_keep_what_they_count(admin):
     assert "Comments a day" not in page
     sent = typed(surface, limit_comment_hour="20/3600", limit_general="60/60")
     admin.post(at("surface_settings", surface.slug), sent)
+    page = words(admin, at("surface_settings", surface.slug))
+    assert "Comments an hour from no limit of ours to 20/3600" in page
     surface.refresh_from_db()
     assert budget(surface, "comment_hour") == (20, timedelta(hours=1))
     general = next(limit for limit in surface.budgets if limit.bucket == "general")

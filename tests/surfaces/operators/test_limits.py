@@ -135,6 +135,13 @@ def test_who_is_limited_to_the_demo_sees_nothing_after_it_is_cleared(client: Cli
     assert "limited to nothing: what it was limited to was deleted" in page
 
 
+def test_who_was_never_given_anything_is_not_said_to_have_lost_it(client: Client):
+    limited(only_surfaces=True, surfaces=[])
+    client.force_login(Operator.objects.get(username="ada"))
+    page = client.get(reverse("surfaces:operators")).content.decode()
+    assert "what it was limited to was deleted, or none is selected" in page
+
+
 def test_the_pages_of_operators_and_keys_say_that_a_limit_has_nothing_left(client: Client):
     here = make_account()
     nova = limited(surfaces=[here.surface.slug])

@@ -148,6 +148,14 @@ def test_every_refusal_has_a_meaning(given: JsonResponse, wrote: bool, meaning: 
     assert type(classify(given, wrote=wrote, now=NOON)) is meaning
 
 
+def test_the_parts_of_a_message_stay_sentences():
+    said = {"error": "Invalid or expired token", "hint": "Check your key."}
+    refused = classify(answer(401, said), wrote=False, now=NOON)
+    assert "Invalid or expired token. Check your key." in str(refused.reason)
+    listed = classify(answer(400, {"message": ["a is empty;", "b is odd"]}), wrote=True, now=NOON)
+    assert "a is empty; b is odd" in str(listed.reason)
+
+
 @pytest.mark.parametrize(
     ("status", "says"),
     [
