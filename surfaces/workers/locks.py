@@ -21,7 +21,8 @@ class WorkerLock:
     """One thread that sends. Make one per thread; the lock belongs to its connection."""
 
     def __init__(self) -> None:
-        self.name = f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.process = os.getpid()
+        self.name = f"{socket.gethostname()[:60]}:{self.process}:{secrets.token_hex(4)}"
         self._held_by = 0  # backend that holds our lock
 
     def hold(self) -> None:
@@ -44,7 +45,13 @@ _threads = _ThreadLocal()
 
 
 def lock_of_this_thread() -> WorkerLock:
-    """The same one every time: each name holds a lock for as long as its connection lives."""
+    """The same one every time: each name holds a lock for as long as its connection lives.
+
+    A fork inherits its parent's and gets its own: of two processes with one name, one would wait
+    for the other's lock without end.
+    """
+    if _threads.lock.process != os.getpid():
+        _threads.lock = WorkerLock()
     return _threads.lock
 
 
