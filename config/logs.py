@@ -13,14 +13,21 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 # What must never reach a log, wherever it comes from: what is called a secret, passwords in URLs,
 # and keys by their shape, our own and those of services, percent-encoded too.
+# A key begins where no word goes on; what is percent-encoded or escaped before it is no word.
+BEGINS = (
+    r"(?:(?<![a-z0-9])|(?<=%[0-9a-f]{2})|(?<=%25[0-9a-f]{2})"
+    r"|(?<=\\[nrtbf])|(?<=\\x[0-9a-f]{2})|(?<=\\u[0-9a-f]{4}))"
+)
+SCORE = r"(?:_|%(?:25)*5F)"  # an underscore, however often it was encoded
 SECRETS = re.compile(
-    r"(?i)(bearer(?:\s+|\+|%20)|sk-|(?:token|password|secret|api_?key|authorization|[?&]key)"
-    r"[\"']?\s*(?:=|:|%3D)\s*[\"']?(?:(?:bearer|basic|token)\s+)?)([^\s\"',;&]{4,})"
+    r"(?i)(bearer(?:\s+|\+|%20)|sk-|(?:token|password|secret|api[_-]?key|authorization|session_?id"
+    r"|(?:[?&]|%(?:25)*(?:26|3F))key)[\"']?\s*(?:=|:|%(?:25)*3D)\s*[\"']?"
+    r"(?:(?:bearer|basic|token)\s+)?)((?<=')[^']{4,}|(?<=\")[^\"]{4,}|[^\s\"',;&]{4,})"
     r"|(://[^/\s:@]*:)([^@\s/]+)(?=@)"
-    r"|((?<![a-z0-9])(?:clq|whsec|moltbook)(?:_|%5F)(?:sk_)?)[\w.~+/=%-]{4,}"
+    rf"|({BEGINS}(?:clq|whsec|moltbook){SCORE}(?:sk_)?)[\w.~+/=%-]{{4,}}"
     # Names in a program begin alike; a key is longer.
-    r"|((?<![a-z0-9])(?:hub(?:_|%5F)(?=[\w%-]{10})|gh[pousr]_(?=\w{20})|xox[abprs]-|AKIA(?=\w{16})"
-    r"|eyJ(?=[\w-]{10,}\.[\w-]{10,}\.)))[\w.~+/=%-]+"
+    rf"|({BEGINS}(?:hub{SCORE}(?=[\w%-]{{10}})|gh[pousr]_(?=\w{{20}})|github_pat_(?=\w{{20}})"
+    r"|AIza(?=[\w-]{30})|xox[abprs]-|AKIA(?=\w{16})|eyJ(?=[\w-]{10,}\.[\w-]{10,}\.)))[\w.~+/=%-]+"
 )
 SECRET_NAMES = re.compile(r"(?i)token|password|secret|credential|api_?key|authorization|cookie")
 

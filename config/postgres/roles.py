@@ -32,6 +32,11 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT, UPDATE ON SEQUENC
 DO $revoke$ BEGIN
     IF to_regclass('public.{append_only}') IS NOT NULL THEN
         REVOKE UPDATE, DELETE ON public.{append_only} FROM {role};
+        -- Its ids are only counted up: one set back would let no further event in.
+        EXECUTE format(
+            'REVOKE UPDATE ON SEQUENCE %s FROM %I',
+            pg_get_serial_sequence('public.{append_only}', 'id'), {name}
+        );
     END IF;
     IF to_regclass('public.{read_only}') IS NOT NULL THEN
         REVOKE INSERT, UPDATE, DELETE ON public.{read_only} FROM {role};
@@ -51,6 +56,7 @@ def grant(role: str, database: str) -> str:
     """Return SQL that lets a role use all tables of the owner who runs it, later ones too."""
     return GRANT.format(
         role=_identifier(role),
+        name=_literal(role),
         database=_identifier(database),
         append_only=APPEND_ONLY,
         read_only=READ_ONLY,

@@ -20,7 +20,10 @@ def authorized(places: Iterable[Place], now: datetime) -> dict[Place, Operator]:
     return {
         (pk, key): operators[pk]
         for pk, key in wanted
-        if pk in operators and key in sessions and is_theirs(sessions[key], operators[pk])
+        if pk in operators
+        and not operators[pk].lacks_two_factor  # every page leads to setting it up
+        and key in sessions
+        and is_theirs(sessions[key], operators[pk])
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Min, Q
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.accounts.models.surface import Surface
@@ -145,8 +145,10 @@ def throttle(token: str, *, network: str, now: datetime) -> timedelta | None:
     """
     name, place = token[:12], f"api:{network}"  # apart from the tries at the door for people
     recent = SignInAttempt.objects.filter(network=place, at__gt=now - WINDOW)
-    if recent.count() >= MOST_FOR_ALL:
-        return recent.earliest("at").at + WINDOW - now
+    found = recent.aggregate(count=Count("pk"), first=Min("at"))
+    if found["count"] >= MOST_FOR_ALL:
+        wait: timedelta = found["first"] + WINDOW - now
+        return wait
     SignInAttempt.objects.create(username=name.replace("\0", ""), network=place[:43], at=now)
     return None
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -66,12 +66,15 @@ def begin(
         named = SignInAttempt.objects.filter(username=name, at__gt=now - WINDOW)
         ours, caps = named.filter(origin=origin), []
     for tries, most in ((ours, MOST_FOR_ONE), *caps):
-        if tries.count() >= most:
+        # In one query: a right attempt deletes rows meanwhile.
+        found = tries.aggregate(count=Count("pk"), first=Min("at"))
+        if found["count"] >= most:
             words = _("Too many wrong passwords. Wait %(minutes)s min, then try again.")
-            raise _too_many(words, tries.earliest("at").at + WINDOW - now)
+            raise _too_many(words, found["first"] + WINDOW - now)
     failed = SignInAttempt.objects.filter(username=name, origin=origin, at__gt=now - DAY)
-    if failures := failed.count():
-        left = failed.latest("at").at + wait_after(failures) - now
+    found = failed.aggregate(count=Count("pk"), last=Max("at"))
+    if found["count"]:
+        left = found["last"] + wait_after(found["count"]) - now
         if left > timedelta(0):
             words = _(
                 "Too many failed sign-ins for this name. Wait %(minutes)s min, or use a browser in"

@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from surfaces.errors import NotAllowed, RuleBroken
 from surfaces.operators import sign_in
 from surfaces.web.requests import OperatorRequest, client_ip
-from surfaces.web.responses import page_before
+from surfaces.web.responses import is_local_path, page_before
 
 P = ParamSpec("P")
 View = Callable[Concatenate[OperatorRequest, P], HttpResponse]
@@ -88,12 +88,13 @@ def _page(request: OperatorRequest, why: str, status: int) -> HttpResponse:
     posted = request.POST.lists() if request.method == "POST" else ()
     kept = [(name, one) for name, many in posted for one in many if name not in OURS]
     reads = request.method != "POST" or TO_READ in request.POST
+    back = request.POST.get("confirm_back", "")
     shown = {
         "kept": kept,
         "why": why,
         "to_read": reads,
         "action": request.get_full_path(),
-        "back": request.POST.get("confirm_back") or page_before(request),
+        "back": back if is_local_path(back) else page_before(request),
     }
     page = render(request, "surfaces/operators/confirm_password.html", shown, status=status)
     if request.htmx:  # htmx shows an answer of 200 only, and this one is a whole page

@@ -1,6 +1,7 @@
 """Passkeys (WebAuthn) as a second factor: register, verify, remove.
 
-A challenge is kept in the session and taken out with the first answer, right or wrong.
+A challenge is kept in the session and taken out with the first answer, right or wrong. Of answers
+that arrive at once, the row of the passkey lets one in.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import webauthn
@@ -35,6 +36,7 @@ MOST = 10  # passkeys of one operator
 MAX_NAME = 60
 MAX_ANSWER = 20_000  # characters
 NEW, SIGN_IN = "new", "sign_in"
+UNREADABLE = (WebAuthnException, ValueError, RecursionError)
 VERIFIED = UserVerificationRequirement.REQUIRED
 WRONG = _lazy("The passkey was not accepted. Try again, or use a code.")
 EXPIRED = _lazy("The request for the passkey has expired or was answered already. Try again.")
@@ -87,7 +89,7 @@ def register(
     operator: Operator, answer: str, name: str, site: Site, session: Session, *, now: datetime
 ) -> list[str]:
     """Add a passkey. With the first factor, return recovery codes, in the clear this once."""
-    challenge = _taken(session, NEW, operator, now)
+    challenge, _made_at = _taken(session, NEW, operator, now)
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise BadInput(_lazy("Give the passkey a name of 1 to 60 characters."))
@@ -99,7 +101,7 @@ def register(
             expected_origin=site.origin,
             require_user_verification=True,
         )
-    except (WebAuthnException, ValueError) as error:
+    except UNREADABLE as error:
         raise BadInput(_lazy("The browser's answer is not a valid passkey. Try again.")) from error
     return _added(operator, name, made.credential_id, made.credential_public_key,
                   made.sign_count, now)  # fmt: skip
@@ -129,7 +131,7 @@ def _added(
 @transaction.atomic
 def verify(operator: Operator, answer: str, site: Site, session: Session, *, now: datetime) -> None:
     """Take the answer of a passkey of this operator, once. `BadInput`: it is none."""
-    challenge = _taken(session, SIGN_IN, operator, now)
+    challenge, made_at = _taken(session, SIGN_IN, operator, now)
     try:
         given = parse_authentication_credential_json(answer[:MAX_ANSWER])
         rows = Passkey.objects.select_for_update().filter(operator=operator)
@@ -145,8 +147,10 @@ def verify(operator: Operator, answer: str, site: Site, session: Session, *, now
             credential_current_sign_count=0,  # compared below, with a sentence of its own
             require_user_verification=True,
         )
-    except (WebAuthnException, ValueError) as error:
+    except UNREADABLE as error:
         raise BadInput(WRONG) from error
+    if row.used_at and made_at <= row.used_at <= made_at + LASTS:
+        raise BadInput(EXPIRED)
     if is_copy(row.sign_count, done.new_sign_count):
         raise BadInput(COPIED)
     Passkey.objects.filter(pk=row.pk).update(sign_count=done.new_sign_count, used_at=now)
@@ -183,9 +187,12 @@ def _keep(session: Session, what: str, operator: Operator, challenge: bytes, now
     session[CHALLENGE] = {"for": what, "pk": operator.pk, "is": sealed, "at": now.timestamp()}
 
 
-def _taken(session: Session, what: str, operator: Operator, now: datetime) -> bytes:
+def _taken(
+    session: Session, what: str, operator: Operator, now: datetime
+) -> tuple[bytes, datetime]:
+    """The challenge, and when it was made."""
     kept = session.pop(CHALLENGE, None)
     is_ours = kept and (kept["for"], kept["pk"]) == (what, operator.pk)
     if not is_ours or not 0 <= now.timestamp() - kept["at"] <= LASTS.total_seconds():
         raise BadInput(EXPIRED)
-    return base64.b64decode(kept["is"])
+    return base64.b64decode(kept["is"]), datetime.fromtimestamp(kept["at"], UTC)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth import authenticate
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext_lazy as _lazy
@@ -99,6 +100,7 @@ def check_password(
     ours.delete()
 
 
+@transaction.atomic
 def change_password(operator: Operator, password: str) -> None:
     operator.set_password(password)
     operator.has_first_password = operator.owes_password = False

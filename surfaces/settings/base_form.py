@@ -194,8 +194,14 @@ class SettingsForm(StyledForm, forms.Form):
 
     def changed_besides(self, name: str) -> bool:
         """Whether the person changed anything besides `name`. Of a form that is valid."""
-        others = {other: value for other, value in self.values.items() if other != name}
-        return any(mark_of(self.cleaned_data[n]) != mark_of(v) for n, v in others.items())
+        return bool(self.changed() - {name})
+
+    def changed(self) -> set[str]:
+        """What the person changed. Of a form that is valid."""
+        values = self.values.items()
+        return {
+            name for name, value in values if mark_of(self.cleaned_data[name]) != mark_of(value)
+        }
 
     def _with(self, values: Mapping[str, Any], row: Model, **more: str) -> Self:
         data = QueryDict(mutable=True)

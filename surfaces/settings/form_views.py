@@ -14,8 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from surfaces.audit.models import AuditEvent, name_of
 from surfaces.errors import RuleBroken
+from surfaces.operators import confirmation
 from surfaces.operators.permissions import admin_required
 from surfaces.settings.base_form import SettingsForm
+from surfaces.settings.changes import pairs_of
 from surfaces.settings.services import ChangedMeanwhile, change, events_of, undo
 from surfaces.text.reasons import note
 from surfaces.web import toasts
@@ -36,6 +38,7 @@ class SettingsPage:
     name: str
     undo_name: str
     key: str = ""  # the attribute of the row that stands in its URLs
+    guarded: frozenset[str] = frozenset()  # a change of these asks for the password again
     context: Callable[[OperatorRequest, Any], dict[str, Any]] = lambda _request, _form: {}
 
     def url(self, row: Any, name: str = "") -> str:
@@ -82,6 +85,8 @@ def save(request: OperatorRequest, page: SettingsPage, row: Model) -> HttpRespon
         message = _("%(label)s is set to its default below. Nothing is saved yet.")
         form.notice = message % {"label": form.field_named(reset).label}
         return page.render(request, form)
+    if page.guarded & form.changed() and (asked := confirmation.ask(request)):
+        return asked
     values, seen, by = form.cleaned_data, form.seen_marks(), request.user.actor
     try:
         saved = change(row, values, by=by, now=timezone.now(), seen=seen, why=note(why_of(request)))
@@ -104,6 +109,8 @@ def save(request: OperatorRequest, page: SettingsPage, row: Model) -> HttpRespon
 def undo_posted(request: OperatorRequest, page: SettingsPage, row: Model) -> HttpResponse:
     """Undo the change that the form names."""
     event, form = posted_event(request, row), page.form(row)
+    if page.guarded & pairs_of(event.facts).keys() and (asked := confirmation.ask(request)):
+        return asked
     with rule_errors_as_toasts(request):
         try:
             undone = undo(row, event, by=request.user.actor, now=timezone.now())

@@ -16,6 +16,7 @@ PAGE = SettingsPage(
     template="surfaces/settings/instance.html",
     name="surfaces:house_settings",
     undo_name="surfaces:undo_house",
+    guarded=frozenset({"two_factor_viewers", "two_factor_moderators", "two_factor_admins"}),
 )
 
 house_settings, undo_house = PAGE.views(lambda _request: current())

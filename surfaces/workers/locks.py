@@ -21,7 +21,7 @@ class WorkerLock:
     """One thread that sends. Make one per thread; the lock belongs to its connection."""
 
     def __init__(self) -> None:
-        self.name = f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.name = f"{socket.gethostname()[:60]}:{self.process}:{secrets.token_hex(4)}"
         self._held_by = 0  # backend that holds our lock
 
     def hold(self) -> None:

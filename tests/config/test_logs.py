@@ -40,6 +40,23 @@ SECRETS = [
     "a key (clq_abcdef0123456789) in brackets",
     "ghp_abcdef0123456789abcdef0123456789",
     "xoxb-abcdef0123456789",
+    # What stands before a key was encoded or escaped.
+    "GET /messages/?q=my%20clq_abcdef0123456789 HTTP/1.1",
+    "GET /messages/?q=%22hub_abcdef0123456789%22 HTTP/1.1",
+    "/?next=%2Finbox%3Fto%3Dwhsec_abcdef0123456789",
+    "/?next=%252Finbox%253Ato%253Dwhsec_abcdef0123456789",
+    "/?q=%0Amoltbook%5Fabcdef0123456789",
+    "/?q=clq%255Fabcdef0123456789",
+    "/?next=%2F%3Fa%26key%3Dabcdef0123456789",
+    repr("a line\nclq_abcdef0123456789"),
+    repr("a tab\tmoltbook_abcdef0123456789"),
+    json.dumps("a colon\u2028hub_abcdef0123456789"),
+    repr(b"\x00whsec_abcdef0123456789"),
+    "%20ghp_abcdef0123456789abcdef0123456789",
+    "github_pat_abcdef0123456789abcdef0123456789",
+    "X-Api-Key: abcdef0123456789",
+    "Cookie: a=b; sessionid=abcdef0123456789",
+    "{'password': 'many words abcdef0123456789'}",
 ]
 
 

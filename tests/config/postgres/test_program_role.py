@@ -20,6 +20,8 @@ FORBIDDEN = {
     "change an entry": "UPDATE surfaces_auditevent SET actor = 'nobody'",
     "delete an entry": "DELETE FROM surfaces_auditevent",
     "empty the audit log": "TRUNCATE surfaces_auditevent",
+    "set the audit log's ids back":
+        "SELECT setval(pg_get_serial_sequence('surfaces_auditevent', 'id'), 1)",
     "empty a table": "TRUNCATE django_session",
     "drop a table": "DROP TABLE django_session",
     "add a column": "ALTER TABLE messages ADD COLUMN extra text",

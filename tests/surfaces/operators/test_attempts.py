@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pyotp
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from surfaces.errors import NotAllowed
 from surfaces.models import Notice, Operator, SignInAttempt
 from surfaces.notices import rounds
-from surfaces.operators import two_factor
+from surfaces.operators import attempts, two_factor
 from tests.factories import make_operator
 
 pytestmark = pytest.mark.django_db
@@ -183,3 +186,26 @@ def test_a_sign_in_from_a_new_browser_or_network_is_told_and_the_first_one_is_no
     knock(Client(), address="203.0.113.6")
     rounds.prepare(timezone.now())
     assert Notice.objects.filter(operator=mira, reason="sign_in").count() == 2
+
+
+@pytest.mark.parametrize(("counted_by", "minutes_ago"), [("network", 1), ("origin", 20)])
+def test_failures_that_a_right_attempt_deletes_meanwhile_break_nothing(
+    counted_by: str, minutes_ago: int
+):
+    """5 in the last quarter of an hour are too many for one network, 12 in a day for one name."""
+    now = timezone.now()
+    at = now - timedelta(minutes=minutes_ago)
+    make_operator(username="mira")
+    for number in range(12):
+        SignInAttempt.objects.create(
+            username="mira", network="198.51.100.7", at=at + timedelta(seconds=number)
+        )
+
+    def delete_after_count(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        found = execute(sql, params, many, context)
+        if "COUNT" in sql and f'"{counted_by}" =' in sql:
+            SignInAttempt.objects.all().delete()
+        return found
+
+    with connection.execute_wrapper(delete_after_count), suppress(NotAllowed):
+        attempts.begin("mira", address="198.51.100.7", browser="", now=now)

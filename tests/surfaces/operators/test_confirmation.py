@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from surfaces.models import ApiKey, Operator
+from surfaces.models import ApiKey, AuditEvent, InstanceSettings, Operator
 from surfaces.operators import two_factor
+from surfaces.settings.forms import InstanceForm
 from tests.factories import make_operator
 from tests.surfaces.operators.test_two_factor import make_guarded
+from tests.surfaces.settings.test_views import typed_house
 
 pytestmark = pytest.mark.django_db
 RIGHT = "a good long password"
@@ -43,6 +46,11 @@ def ada(client: Client) -> Operator:
 def hidden(page: str) -> dict[str, str]:
     form = page[page.index('id="main"') :]
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form))
+
+
+def posted(page: str) -> dict[str, str]:
+    """The hidden fields of the page that asks, as a browser sends them."""
+    return {name: unescape(value) for name, value in hidden(page).items()}
 
 
 def wrong_passwords(client: Client) -> list[int]:
@@ -142,6 +150,25 @@ def test_another_mail_address_asks_and_another_language_does_not(client: Client,
     assert fresh(ada).email == "eve@example.org"
 
 
+def test_whether_a_role_requires_a_second_factor_asks_and_other_settings_do_not(
+    client: Client, ada: Operator
+):
+    place = reverse("surfaces:house_settings")
+    typed = typed_house(language="zh-hans")
+    assert client.post(place, typed).status_code == 302
+    typed |= {"seen": InstanceForm(InstanceSettings.objects.get()).seen}
+    page = client.post(place, typed | {"two_factor_viewers": "on"}).content.decode()
+    assert "Confirm your password" in page
+    assert not InstanceSettings.objects.get().two_factor_viewers
+    assert client.post(place, posted(page) | {"confirm_password": RIGHT}).status_code == 302
+    assert InstanceSettings.objects.get().two_factor_viewers
+    an_hour_later(client)
+    line = AuditEvent.objects.latest("pk").pk
+    page = client.post(reverse("surfaces:undo_house"), {"line": line}).content.decode()
+    assert "Confirm your password" in page
+    assert InstanceSettings.objects.get().two_factor_viewers
+
+
 def test_a_confirmed_password_counts_for_five_minutes_and_until_the_sign_out(
     client: Client, ada: Operator
 ):
@@ -188,3 +215,11 @@ def test_what_was_typed_is_escaped_on_the_page_that_asks(client: Client, ada: Op
     typed = '"><script>alert(1)</script>'
     page = client.post(reverse("surfaces:new_operator"), {"username": typed, "role": "viewer"})
     assert "<script>alert" not in page.content.decode()
+
+
+@pytest.mark.parametrize("away", ["javascript:alert(1)", "//evil.example", "https://evil.example"])
+def test_cancel_leads_to_a_page_of_ours_only(client: Client, ada: Operator, away: str):
+    given = {"username": "nova", "role": "viewer", "confirm_back": away}
+    page = client.post(reverse("surfaces:new_operator"), given).content.decode()
+    assert "Confirm your password" in page
+    assert f'href="{away}"' not in page

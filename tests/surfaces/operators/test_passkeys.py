@@ -5,12 +5,15 @@ from __future__ import annotations
 import html
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from surfaces.errors import BadInput
 from surfaces.models import AuditEvent, InstanceSettings, Operator, Passkey, RecoveryCode
 from surfaces.operators import passkeys
 from tests.factories import make_operator
@@ -106,6 +109,36 @@ def test_an_answer_is_taken_once(client: Client, mira: Operator):
     half_way(browser)
     assert browser.post(CODE, {"credential": answer}).status_code == 422
     assert browser.get("/more").status_code == 302
+
+
+def test_of_answers_at_once_to_one_challenge_one_is_taken(client: Client, mira: Operator):
+    """Each request read the session before another one had taken the challenge out."""
+    key, browser = Authenticator(counts=False), Client()
+    add(client, key)
+    answer = key.get(half_way(browser))
+    site, now = passkeys.Site.of("http", "testserver"), timezone.now()
+    at_once = [dict(browser.session.items()) for _ in range(3)]
+    passkeys.verify(mira, answer, site, at_once[0], now=now)
+    for moment in (now, now - timedelta(milliseconds=1)):
+        with pytest.raises(BadInput, match="answered already"):
+            passkeys.verify(mira, answer, site, at_once.pop(), now=moment)
+
+
+def test_a_passkey_used_while_the_clock_ran_ahead_still_opens(client: Client, mira: Operator):
+    key = Authenticator()
+    add(client, key)
+    Passkey.objects.update(used_at=timezone.now() + timedelta(days=3650))
+    browser = Client()
+    assert browser.post(CODE, {"credential": key.get(half_way(browser))}).status_code == 302
+
+
+def test_an_answer_nested_too_deeply_is_refused(client: Client, mira: Operator):
+    client.get(NEW)
+    assert client.post(NEW, {"name": "Deep", "credential": "[" * 19_000}).status_code == 422
+    add(client, Authenticator())
+    browser = Client()
+    half_way(browser)
+    assert browser.post(CODE, {"credential": "[" * 19_000}).status_code == 422
 
 
 def test_an_answer_to_the_challenge_of_another_session_is_refused(client: Client, mira: Operator):

@@ -272,3 +272,15 @@ def test_what_is_posted_without_a_session_leads_back_to_the_page_it_came_from(cl
 def test_what_is_posted_from_elsewhere_without_a_session_leads_home(client: Client, page: str):
     answer = client.post("/drafts/1/approve", headers={"Referer": page})
     assert answer.url == "/sign-in?next=%2F&lost=1"
+
+
+def test_a_new_password_that_cannot_be_recorded_is_not_set(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+):
+    def fails(*args: Any, **facts: Any) -> None:
+        raise DatabaseError
+
+    monkeypatch.setattr(AuditEvent.objects, "record", fails)
+    with pytest.raises(DatabaseError):
+        sign_in.change_password(operator, "quiet harbour lantern 9")
+    assert not Operator.objects.get(pk=operator.pk).check_password("quiet harbour lantern 9")

@@ -303,3 +303,13 @@ def test_our_words_stand_under_the_names_of_their_parts(desk, said, parts):
     page = text(desk.get(f"/drafts/{draft.pk}/"))
     assert [name for name in ("Terms", "Pointer", "Exit") if f">{name}: </dt>" in page] == parts
     assert "<b>Terms" not in page
+
+
+def test_the_button_to_the_surface_never_opens_the_page_a_link_post_points_to(desk):
+    account = make_account()
+    place = account.surface
+    elsewhere = make_post(account=account, url="https://evil.example/paper")
+    there = make_post(account=account, url=f"{place.base_url}/post/1")
+    pages = [desk.get(f"/threads/{post.pk}/").content.decode() for post in (elsewhere, there)]
+    assert [f"Open on {place.name}" in page for page in pages] == [False, True]
+    assert "Links to" in pages[0]
