@@ -139,7 +139,9 @@ def test_names_without_end_do_not_fill_the_cursor():
 
     cursor: dict[str, object] = {}
     for _ in range(3):
-        cursor = Moltbook(pretend(answer)).news({}, cursor).cursor
+        iris = Moltbook(pretend(answer))
+        cursor = iris.news({}, cursor).cursor
+        iris.close()
     assert len(str(cursor)) < 100_000
 
 
