@@ -28,11 +28,13 @@ from dialogue.wake_hooks import services as hook_services
 from dialogue.wake_hooks.models import WakeEvent, WakeHook
 from surfaces.accounts import connect
 from surfaces.accounts import services as account_services
+from surfaces.adapters.types import Item, ItemKind
 from surfaces.desk import decisions
 from surfaces.desk.models import DeskItem
 from surfaces.drafts import services as draft_services
 from surfaces.drafts import waits as draft_waits
-from surfaces.models import Account, Draft, Operator, Pause, Surface
+from surfaces.messages.store import store
+from surfaces.models import Account, Draft, Message, Operator, Pause, Surface
 from surfaces.notices import rules
 from surfaces.notices import waits as notice_waits
 from surfaces.notices.models.notice import Notice
@@ -203,9 +205,21 @@ def settle(scene: Scene, _model: type) -> None:
     budget_services.settle(held, tokens=1, money=Decimal(0), now=NOON)
 
 
+def find_again(scene: Scene, _model: type) -> None:
+    """The service shows the post that it said was deleted."""
+    Message.objects.filter(pk=scene.post.pk).update(deleted_at=NOON)
+    post = Message.objects.get(pk=scene.post.pk)
+    there = Item(
+        remote_id=post.remote_id, kind=ItemKind.POST, post_id=post.remote_id, title=post.title,
+        content=post.content, author=post.author, created_at=NOON, is_ours=True,
+    )  # fmt: skip
+    store(scene.account, [there], now=NOON, judge=lambda *_: {})
+
+
 ACTS: dict[str, Callable[[Scene, type], None]] = {
     "resumed": resume, "cleared": clear, "state": recover, "credential": new_credential,
     "back_off": clear_back_off, "began": join, "ended": reject, "settled": settle,
+    "deleted_at": find_again,
 }  # fmt: skip
 
 

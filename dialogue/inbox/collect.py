@@ -86,7 +86,8 @@ JOIN messages root ON root.id = m.post_id
 LEFT JOIN messages parent ON parent.id = m.parent_id
 WHERE {which} AND m.direction = 'incoming' AND m.deleted_at IS NULL
   AND (m.spam_status IS NULL OR m.spam_status = 'clean')
-  AND (m.kind = 'comment' OR (a.handle <> '' AND lower(m.title || ' ' || m.content) ~ {name}))
+  AND (m.kind = 'comment' OR (
+    a.handle <> '' AND lower(concat_ws(' ', m.title, m.content)) ~ {name}))
 ON CONFLICT (agent_id, message_id) DO NOTHING
 """
 

@@ -47,9 +47,11 @@ ENDS: dict[type, dict[str, set[Reason]]] = {
     # One that was not sent gives its place back.
     Draft: {"ended": {Reason.DAY_FULL, Reason.THREAD_FULL, Reason.TOO_SOON}},
     Reservation: {"settled": {Reason.SPENT}},
+    # It, or its thread, is on the service after all.
+    Message: {"deleted_at": {Reason.DELETED, Reason.THREAD_GONE}},
 }
-# Passed, and decided again if the limit moves.
-PASSED = {Reason.THREAD_FULL, Reason.TOO_OLD}
+# Passed, and decided again if the fact moves.
+PASSED = {Reason.THREAD_FULL, Reason.TOO_OLD, Reason.DELETED, Reason.THREAD_GONE}
 CHANGED = "decision.due_again"
 
 AT_ONCE = 5_000  # rows in one statement
@@ -91,13 +93,17 @@ def end_waits(row: Any, facts: frozenset[str]) -> None:
 def _within(row: Any) -> QuerySet[Notification]:
     """Notifications that a fact of `row` concerns."""
     agents = Agent.objects.all()
-    if isinstance(row, Draft | SharedBudget):
+    if isinstance(row, Draft | Message | SharedBudget):
         # The replier holds an agent's row while it decides: a decision by the old facts is seen
         # here, or it is made by the new ones.
         named = agents.filter(slug=row.agent) if isinstance(row, Draft) else agents
+        if isinstance(row, Message):
+            named = agents.filter(pk__in=Presence.objects.filter(_concerned(row)).values("agent"))
         list(named.order_by("pk").select_for_update(no_key=True))
     presences = Presence.objects.filter(_concerned(row))
     found = Notification.objects.filter(presence__in=presences)
+    if isinstance(row, Message):
+        found = found.filter(Q(message=row.pk) | Q(message__post=row.pk))
     if isinstance(row, Draft) and row.target:
         elsewhere = Q(verdict=Reason.THREAD_FULL.code) & ~Q(message__post=row.target.post_id)
         found = found.exclude(elsewhere)
@@ -112,6 +118,8 @@ def _concerned(row: Any) -> Q:
         return Q(pk=row.pk)
     if isinstance(row, Account):
         return Q(account=row)
+    if isinstance(row, Message):
+        return Q(account=row.account_id)
     if isinstance(row, Surface):
         return Q(account__surface=row)
     if isinstance(row, Draft):

@@ -185,9 +185,12 @@ def credential_holder(kind: str, token: str) -> str:
     return f"{kind}:{hashlib.sha256(token.encode()).hexdigest()[:32]}"
 
 
-def clear_waits(kind: str, token: str) -> None:
-    """Clear waits that the service asked for, because an operator says they are over."""
-    RateLimitWindow.objects.filter(holder=credential_holder(kind, token)).update(blocked_until=None)
+def clear_waits(kind: str, token: str, url: str) -> None:
+    """Clear waits that the service asked for, of the credential and of the address that counts
+    requests, because an operator says they are over.
+    """
+    holders = [credential_holder(kind, token), address_holder(url)]
+    RateLimitWindow.objects.filter(holder__in=holders).update(blocked_until=None)
 
 
 def address_holder(url: str) -> str:

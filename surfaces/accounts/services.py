@@ -36,8 +36,10 @@ def clear(account: Account, *, by: str, now: datetime) -> None:
     account.becomes(
         AccountState.OK, now=now, challenges_failed=0, quiet_until=None, next_watch_at=now
     )
+    surface = account.surface
     with suppress(BadCredential):
-        rate_limits.clear_waits(account.surface.kind, account.credential)
+        url = surface.base_url or surface.traits.base_url
+        rate_limits.clear_waits(surface.kind, account.credential, url)
     end_waits(account, "state", "cleared")
     AuditEvent.objects.record("account.cleared", actor=by, subject=account, was=before, was_why=why)
 

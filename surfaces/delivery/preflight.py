@@ -13,6 +13,7 @@ from django.db import connection, transaction
 
 from surfaces.accounts.models.account import Account, AccountState, ReplyMode
 from surfaces.audit.models import AuditEvent
+from surfaces.delivery.outcomes import BREATH
 from surfaces.delivery.record import prepared_cursor
 from surfaces.drafts.attempts import give_up, start_attempt
 from surfaces.drafts.models import Draft, DraftKind, DraftState, DraftWait
@@ -23,6 +24,8 @@ from surfaces.messages.models import MAX_ATTEMPTS, SpamStatus
 from surfaces.pauses import services as pause_services
 from surfaces.pauses.models import Pause
 from surfaces.text.reasons import StoredReason, as_reason, reason, several
+
+TURN_PASSED = "sending.turn_passed"
 
 
 def lease() -> timedelta:
@@ -56,7 +59,7 @@ def _stop(draft: Draft, now: datetime) -> bool:
             draft.advance(DraftState.WAITING, approved_digest="", why=why, lease_until=None)
             AuditEvent.objects.record("draft.lapsed", actor="sender", subject=draft, why=why)
     else:
-        _hold_back(draft)
+        _hold_back(draft, now=now)
     return False
 
 
@@ -101,7 +104,7 @@ ALLOWED = """
   AND NOT (a.state = 'suspended' AND (a.state_until IS NULL OR a.state_until > %(now)s))
   AND NOT EXISTS (PAUSES) AND NOT (GUARDS)
   AND (d.target_id IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = d.target_id
-    AND m.deleted_at IS NULL AND m.content = %(answers)s
+    AND m.deleted_at IS NULL AND COALESCE(m.content, '') = %(answers)s
     AND m.spam_status IS DISTINCT FROM 'spam' AND (d.what <> 'reply' OR NOT EXISTS (
       SELECT 1 FROM messages o WHERE o.parent_id = m.id AND o.direction = 'outgoing'
         AND o.remote_id <> d.remote_id))))
@@ -151,7 +154,7 @@ def _never(draft: Draft) -> StoredReason | str:
         cursor.execute(TARGET_NOW, [draft.remote_id, draft.target_id])
         target.content, target.deleted_at, target.spam_status, is_answered = cursor.fetchone()
     if target.deleted_at:
-        return "sending.target_deleted"
+        return reply_state.TARGET_DELETED
     if target.spam_status == SpamStatus.SPAM:
         return "sending.target_spam"
     if draft.what == DraftKind.REPLY and is_answered:
@@ -178,7 +181,7 @@ FROM messages m WHERE id = %s
 """
 
 
-def _hold_back(draft: Draft) -> None:
+def _hold_back(draft: Draft, *, now: datetime) -> None:
     """Stop after the claim: shadow mode keeps the draft, a pause lets it wait."""
     account = Account.objects.select_related("surface").get(pk=draft.account_id)
     if account.mode == ReplyMode.SHADOW:
@@ -186,8 +189,13 @@ def _hold_back(draft: Draft) -> None:
         reply_state.reopen(draft.comment())
         AuditEvent.objects.record("draft.shadowed", actor="sender", subject=draft)
         return
-    why = reason("sending.held", obstacle=_held_by(account, draft))
-    draft.advance(DraftState.APPROVED, why=why, lease_until=None, waits_for=DraftWait.HOLD)
+    obstacle = _held_by(account, draft)
+    facts: dict[str, Any] = {"why": reason("sending.held", obstacle=obstacle)}
+    is_ours_still = Draft.objects.filter(pk=draft.pk, lease_until__gt=now)
+    if obstacle.code == TURN_PASSED and is_ours_still.exists():
+        # Nothing is seen that could end, so it must not be claimed again before all others.
+        facts["not_before"] = now + BREATH
+    draft.advance(DraftState.APPROVED, lease_until=None, waits_for=DraftWait.HOLD, **facts)
 
 
 def _held_by(account: Account, draft: Draft) -> StoredReason:
@@ -200,4 +208,4 @@ def _held_by(account: Account, draft: Draft) -> StoredReason:
     if account.state != AccountState.OK:
         state = reason(f"account_state.{account.state}")
         return reason("sending.account_state", get_state_display=state)
-    return reason("sending.turn_passed")
+    return reason(TURN_PASSED)

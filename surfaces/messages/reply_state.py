@@ -20,6 +20,7 @@ from surfaces.text.reasons import StoredReason
 # For statements of other modules that must mark a comment as answered in the same step.
 SET_SENT = "reply_status = 'sent', reply_why = '{}'"
 NO_REASON = StoredReason()
+TARGET_DELETED = "sending.target_deleted"
 ON_ITS_WAY: dict[str, Any] = {"reply_status": ReplyStatus.PENDING, "reply_why": NO_REASON}
 UNTRIED: dict[str, Any] = {"reply_status": None, "reply_attempts": 0, "reply_why": NO_REASON}
 
@@ -66,6 +67,12 @@ def reopen(rows: MessageQuerySet, *, with_fresh_attempts: bool = False) -> int:
     """Leave the comment as open as if nothing had been tried to answer it."""
     fresh = {"reply_attempts": 0} if with_fresh_attempts else {}
     return rows.exclude(reply_status=ReplyStatus.SENT).update(reply_status=None, **fresh)
+
+
+def reopen_returned(rows: MessageQuerySet) -> int:
+    """Reopen what failed only because the service said that it was deleted."""
+    failed = rows.filter(reply_status=ReplyStatus.FAILED)
+    return reopen(failed.filter(reply_why__contains={"code": TARGET_DELETED}))
 
 
 def restore(

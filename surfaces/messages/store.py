@@ -16,8 +16,9 @@ from django.db import connection, transaction
 from surfaces.accounts.models.account import Account
 from surfaces.adapters.types import Item, ItemKind, ThreadItems
 from surfaces.audit.models import AuditEvent
+from surfaces.extension_points import end_waits
 from surfaces.messages.models import Direction, Message
-from surfaces.messages.reply_state import mark_sent
+from surfaces.messages.reply_state import mark_sent, reopen_returned
 from surfaces.text.reasons import StoredReason
 
 BATCH = 5_000  # rows per transaction
@@ -220,6 +221,10 @@ def _refresh(
             )
     if facts:
         _mark(row, "message.edited", now, **facts)
+    if row.deleted_at is not None:
+        # It is there after all: what was decided because it was gone is decided again.
+        reopen_returned(Message.objects.filter(pk=row.pk))
+        end_waits(row, "deleted_at")
     told = {"score": item.score, "url": item.url or None}
     moved = {name: value for name, value in told.items() if value not in (None, getattr(row, name))}
     if moved:

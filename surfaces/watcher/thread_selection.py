@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 
 from surfaces.accounts.models.account import Account
 from surfaces.adapters.types import KnownThread, News
@@ -13,6 +13,8 @@ from surfaces.messages.models import Direction, Message
 
 CLOCKS_DIFFER = timedelta(minutes=1)  # between our hosts
 SWEEP = timedelta(hours=24)  # within it, every known thread is read once
+SURELY_GONE = timedelta(minutes=10)  # after it, a post that was missing is asked for once more
+MOST_MISSING = 20  # of these in one round
 LATELY = timedelta(days=7)  # comments since then make a post an active one
 LEFT = "left"  # in the cursor: threads with news that a round did not get to
 MOST_LEFT = 1_000
@@ -48,6 +50,7 @@ def to_read(
     """Threads with news, a share of those not read for a day, and the rotation."""
     met = [p.remote_id for p in news.posts if p.remote_id not in known and p.comment_count != 0]
     chosen = dict.fromkeys([*account.cursor.get(LEFT, []), *news.touched, *met])
+    chosen.update(dict.fromkeys(_missing(account, now=now)))
     longest_ago = datetime.min.replace(tzinfo=now.tzinfo)
     stale = sorted(
         (read.read_at or longest_ago, post_id)
@@ -58,6 +61,14 @@ def to_read(
     chosen.update(dict.fromkeys(post_id for _, post_id in stale[:share]))
     unheard = [post_id for post_id in news.unheard if post_id not in chosen and post_id in known]
     return ThreadChoice(list(chosen), _rotation(account, known, unheard, news.spare, now=now))
+
+
+def _missing(account: Account, *, now: datetime) -> list[str]:
+    """Posts of ours that were missing once: no list names them again, if they are old."""
+    lately = {"deleted_at__gte": now - 2 * SWEEP, "deleted_at__lte": now - SURELY_GONE}
+    gone = Message.objects.filter(account=account, **lately).posts().outgoing()
+    once = gone.filter(thread_read_at__lte=F("deleted_at")).order_by("deleted_at", "pk")
+    return list(once.values_list("remote_id", flat=True)[:MOST_MISSING])
 
 
 def _rotation(

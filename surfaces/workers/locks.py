@@ -37,7 +37,7 @@ class WorkerLock:
 
 class _ThreadLocal(threading.local):
     def __init__(self) -> None:
-        self.lock = WorkerLock()
+        self.lock, self.process = WorkerLock(), os.getpid()
 
 
 _threads = _ThreadLocal()
@@ -46,7 +46,13 @@ os.register_at_fork(after_in_child=lambda: setattr(_threads, "lock", WorkerLock(
 
 
 def lock_of_this_thread() -> WorkerLock:
-    """The same one every time: each name holds a lock for as long as its connection lives."""
+    """The same one every time: each name holds a lock for as long as its connection lives.
+
+    A forked process has a thread like that of its parent, and needs a name of its own: two that
+    share one wait for each other's end.
+    """
+    if _threads.process != os.getpid():
+        _threads.lock, _threads.process = WorkerLock(), os.getpid()
     return _threads.lock
 
 

@@ -27,7 +27,7 @@ from surfaces.net.json_client import JsonClient, JsonResponse
 from surfaces.text.reasons import reason
 
 WWW = "www.moltbook.com"
-MINUTE = timedelta(minutes=1)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 LIVE = ("live",)
 
 
@@ -59,7 +59,7 @@ TRAITS = MoltbookTraits(
         RateLimit("verify", 30, MINUTE, dialects=LIVE),
         # Open-source server, its limiter: comments by hour, and all requests by address,
         # before authentication.
-        RateLimit("comment_hour", 50, timedelta(hours=1), dialects=("open",)),
+        RateLimit("comment_hour", 50, HOUR, dialects=("open",)),
         RateLimit("general", 100, MINUTE, by_address=True),
     ),
     can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
@@ -152,14 +152,19 @@ class MoltbookClient:
         """The bucket that the response headers describe.
         Open-source server, its limiter: on writes of posts and comments the headers describe that
         bucket, else the general one. The size tells them apart.
+        Live, two limits hold for comments: the one that is free again within an hour is not the
+        daily one.
         """
         size = answer.headers.get("x-ratelimit-limit", "")
         for limit in TRAITS.limits:
             if limit.bucket in buckets and limit.most > 1 and str(limit.most) == size:
                 return limit.bucket
         if buckets == COMMENT["live"]:
-            refused_now = answer.status == 429 and not day_is_spent(answer)
-            return "comment" if refused_now else "comment_day"
+            if answer.status == 429:
+                return "comment_day" if day_is_spent(answer) else "comment"
+            free_in = reset_wait(answer, self._access.clock())
+            is_short = size == "1" or (free_in is not None and free_in < HOUR)
+            return "comment" if is_short else "comment_day"
         if buckets in (READ, WRITE) and self.dialect == "open":
             return "general"
         return buckets[0]

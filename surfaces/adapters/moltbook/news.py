@@ -30,6 +30,8 @@ LOOK_AGAIN = timedelta(days=1)  # for an endpoint that was not there
 MOST_NOTIFICATIONS = 2  # pages
 FAR_AHEAD = timedelta(days=1)  # a moment that cannot be: it is news once
 SKEW = timedelta(minutes=2)  # the service's clock may be behind ours
+MOST_NAMES = 500  # of posts in the cursor, the last that were named
+OTHERS = "others"  # in the cursor: posts that are not ours, and when they were last named
 
 
 @dataclass(slots=True)
@@ -49,9 +51,19 @@ class _Round:
             odd = self.cursor.setdefault("odd_times", {})
             if odd.get(post_id) == moment.isoformat():
                 return
-            odd[post_id], moment = moment.isoformat(), None
+            self.cursor["odd_times"] = _newest({**odd, post_id: moment.isoformat()})
+            moment = None
         earlier = self.named.get(post_id, moment)
         self.named[post_id] = max(moment, earlier) if moment and earlier else None
+
+    def remember(self) -> None:
+        """Keep which posts of others were named: what was not read yet is kept by the round."""
+        others = dict(self.cursor.get(OTHERS) or {})
+        for post_id, moment in self.named.items():
+            if moment and post_id not in self.known:
+                others.pop(post_id, None)
+                others[post_id] = moment.isoformat()
+        self.cursor[OTHERS] = _newest(others)
 
     def unheard(self, *, ours: bool | None = None) -> list[str]:
         """Known posts without a count so far."""
@@ -97,6 +109,7 @@ def find_news(
         unheard = heard.unheard(ours=of_ours or None)
         quiet |= {p for p in unheard if not walk.leaves_out(known[p].checked_at)}
     touched = tuple(_touched(heard))
+    heard.remember()
     return News(
         touched=touched,
         counts=heard.counts,
@@ -156,6 +169,9 @@ def _is_newer(moment: datetime | None, post_id: str, heard: _Round) -> bool:
     as long as the service likes.
     """
     memory = heard.known.get(post_id)
+    if memory is None and moment:
+        named = parse_time((heard.cursor.get(OTHERS) or {}).get(post_id))
+        return named is None or moment > named
     if memory is None or memory.read_at is None or moment is None:
         return True
     slack = timedelta(0) if post_id in heard.counts else SKEW
@@ -221,6 +237,10 @@ def _ask(heard: _Round, path: str, params: Mapping[str, str | int]) -> dict[str,
         return None  # the lists of posts have the same information, later
     heard.cursor.pop(missing, None)
     return data if isinstance(data, dict) else None
+
+
+def _newest(names: dict[str, str]) -> dict[str, str]:
+    return dict([*names.items()][-MOST_NAMES:])
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:

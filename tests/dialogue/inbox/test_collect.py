@@ -52,6 +52,15 @@ def test_a_post_that_names_us_is_kept_for_the_agent_and_no_other_post_is():
     assert (only().message, only().kind, only().look_at) == (named, "mention", None)
 
 
+def test_a_link_post_that_names_us_is_kept_although_it_has_no_text():
+    presence = make_presence(account=make_account(handle="iris"))
+    link = make_post(
+        account=presence.account, direction="incoming", title="@iris, see this", content=None
+    )
+    collect.collect(now=NOON)
+    assert (only().message, only().kind) == (link, "mention")
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -12,11 +12,15 @@ from django.db import connection
 from dialogue.inbox import collect
 from dialogue.models import Activation
 from dialogue.replies import loop
+from surfaces.delivery.sender import deliver_due
+from surfaces.drafts import services as draft_services
 from surfaces.models import Draft, Message
 from surfaces.watcher import reread, rounds
+from surfaces.workers.locks import WorkerLock
 from tests.dialogue.replies.factories import of
 from tests.factories import make_presence
 from tests.fakes.moltbook import FakeMoltbook
+from tests.fakes.moltbook_faults import Reply
 from tests.surfaces.watcher.factories import connected
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine, pytest.mark.usefixtures("reads_again")]
@@ -73,6 +77,51 @@ def test_a_thread_that_was_deleted_meanwhile_is_not_answered(talk: Talk):
     assert talk.answer().drafted == 0
     assert of(talk.row).verdict == "thread_gone"
     assert not Draft.objects.exists()
+
+
+GONE = Reply(404, {"success": False, "error": "Post not found", "code": "NOT_FOUND"})
+
+
+def without_comments(reply: Reply) -> Reply:
+    """An answer of the service that shows no comment, and says that there is none."""
+    if "comments" in reply.body:
+        reply.body["comments"] = []
+    for post in [reply.body.get("post"), *reply.body.get("posts", reply.body.get("data", []))]:
+        if post:
+            post["comment_count"] = 0
+    return reply
+
+
+def test_a_thread_that_was_missing_only_once_is_answered(talk: Talk, monkeypatch: Any):
+    real = talk.fake.routes.answer
+    with monkeypatch.context() as lie:
+        path = f"/posts/{talk.post}"
+        lie.setattr(talk.fake.routes, "answer", lambda c: GONE if c.path == path else real(c))
+        assert talk.answer().drafted == 0
+    assert of(talk.row).verdict == "thread_gone"
+    rounds.round_of(talk.account, clock=talk.clock)
+    assert "checked again now" in str(talk.row.reply_why)
+    assert talk.answer().drafted == 1
+
+
+def test_a_comment_whose_reply_failed_because_it_was_missing_once_is_answered(
+    talk: Talk, monkeypatch: Any
+):
+    assert talk.answer().drafted == 1
+    draft = Draft.objects.get()
+    draft_services.approve(draft, digest=draft.digest(), by="operator:mira", now=talk.clock())
+    talk.fake.advance(3600)
+    real = talk.fake.routes.answer
+    with monkeypatch.context() as lie:
+        lie.setattr(talk.fake.routes, "answer", lambda call: without_comments(real(call)))
+        rounds.round_of(talk.account, clock=talk.clock)
+        deliver_due(WorkerLock(), clock=talk.clock)
+    assert (talk.row.reply_status, Draft.objects.get().state) == ("failed", "failed")
+    talk.fake.advance(300)
+    rounds.round_of(talk.account, clock=talk.clock)
+    assert talk.row.deleted_at is None
+    assert talk.answer().drafted == 1
+    assert talk.row.reply_status == "pending"
 
 
 def test_a_comment_that_was_edited_meanwhile_is_answered_as_it_stands_now(talk: Talk):

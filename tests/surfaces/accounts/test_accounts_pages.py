@@ -6,7 +6,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from surfaces.accounts.clients import open_reader
 from surfaces.accounts.rate_limits import credential_holder
+from surfaces.errors import Limited
 from surfaces.models import Account, AuditEvent, Pause, RateLimitWindow, Surface, WatchRound
 from surfaces.settings.changes import dump_marks, marks_of
 from surfaces.settings.services import values_of
@@ -175,6 +177,17 @@ def test_a_person_clears_trouble_and_the_ledger_remembers_it(desk: Client):
     assert str(account.state_why) == ""
     line = AuditEvent.objects.called("account.cleared").get()
     assert line.facts == {"was": "suspended", "was_why": note("too many wrong answers")}
+
+
+def test_clearing_ends_the_wait_of_the_address_too(desk: Client):
+    surface = make_surface(dialect="open")
+    account = make_account(surface=surface, state="limited", state_why="too many")
+    read = open_reader(account, clock=lambda: NOON).access.meter
+    read.heard("general", wait=timedelta(hours=3))
+    with pytest.raises(Limited):
+        read.take("read", "general")
+    desk.post(reverse("surfaces:resume_account", args=[account.pk]))
+    read.take("read", "general")
 
 
 def test_a_surface_is_switched_off_and_on_again_by_undo(admin: Client):

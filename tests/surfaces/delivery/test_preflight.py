@@ -54,6 +54,34 @@ def no_dialect() -> Account:
     return make_account(surface=make_surface(dialect="klingon"))
 
 
+def test_a_comment_without_words_is_answered_and_holds_up_nobody(service: Any, clock: Any):
+    wordless = make_approved(target=make_message(content=""), not_before=NOON - timedelta(days=1))
+    Message.objects.filter(pk=wordless.target_id).update(content=None)
+    other = make_approved(target=make_message(account=make_account()))
+    assert send(service, clock).sent == 2
+    for draft in (wordless, other):
+        draft.refresh_from_db()
+        assert draft.state == "sent"
+
+
+def test_what_may_not_leave_for_no_known_reason_is_not_claimed_again_at_once(
+    service: Any, clock: Any, monkeypatch: Any
+):
+    stuck = make_approved(not_before=NOON - timedelta(days=1))
+    other = make_approved(target=make_message(account=make_account()))
+    real = preflight._marked
+    refuse = lambda draft, now: draft.pk != stuck.pk and real(draft, now)  # noqa: E731
+    monkeypatch.setattr(preflight, "_marked", refuse)
+    assert send(service, clock).sent == 1
+    other.refresh_from_db()
+    stuck.refresh_from_db()
+    assert (other.state, stuck.state) == ("sent", "approved")
+    assert stuck.not_before > clock()
+    monkeypatch.undo()
+    clock.now = stuck.not_before
+    assert send(service, clock).sent == 1
+
+
 @pytest.mark.parametrize("trouble", [broken_key, no_address, no_dialect])
 def test_an_account_that_cannot_be_opened_holds_up_nobody(service: Any, clock: Any, trouble: Any):
     account = trouble()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from surfaces import crypto
+from surfaces.accounts.clients import open_reader
 from surfaces.accounts.connect import connect
 from surfaces.delivery import sender
 from surfaces.drafts import services as draft_services
@@ -23,6 +25,7 @@ from surfaces.watcher.backfill import backfill
 from surfaces.workers.locks import WorkerLock
 from tests.factories import make_account
 from tests.fakes.moltbook import FakeMoltbook
+from tests.fakes.moltbook_faults import Reply
 from tests.surfaces.hub.factories import make_hub_post, say
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
@@ -122,6 +125,46 @@ def test_a_post_of_ours_that_vanished_counts_as_deleted_once(moltbook: Any, acco
     row = Message.objects.get(remote_id=post)
     assert row.deleted_at is not None
     assert AuditEvent.objects.filter(action="message.deleted").about(row).count() == 1
+
+
+def test_an_old_post_that_was_missing_once_is_asked_for_once_more(
+    moltbook: Any, account: Any, monkeypatch: Any
+):
+    post = moltbook.add_post("iris", "On tides")
+    moltbook.add_comment(post, "nightjar", "What of the moon?")
+    for number in range(220):
+        moltbook.add_post("nightjar", f"noise {number}")
+    for _ in range(2):
+        look(account)
+    row = Message.objects.get(remote_id=post)
+    gone = Reply(404, {"success": False, "error": "Post not found"})
+    real, path = moltbook.routes.answer, f"/posts/{post}"
+    with monkeypatch.context() as lie:
+        lie.setattr(moltbook.routes, "answer", lambda c: gone if c.path == path else real(c))
+        with closing(open_reader(account)) as reader:
+            report = watcher_rounds.WatchReport()
+            watcher_rounds.read_thread(account, reader, post, report, clock=timezone.now)
+    row.refresh_from_db()
+    assert row.deleted_at is not None
+    earlier = row.deleted_at - timedelta(minutes=11)
+    Message.objects.filter(pk=row.pk).update(deleted_at=earlier, thread_read_at=earlier)
+    look(account)
+    row.refresh_from_db()
+    assert row.deleted_at is None
+
+
+def test_a_post_that_is_gone_is_asked_for_only_once_more(moltbook: Any, account: Any):
+    post = moltbook.add_post("iris", "On tides")
+    look(account)
+    earlier = timezone.now() - timedelta(minutes=11)
+    Message.objects.filter(remote_id=post).update(deleted_at=earlier, thread_read_at=earlier)
+    moltbook.delete_post(post)
+    moltbook.requests.clear()
+    for _ in range(3):
+        look(account)
+    asked = [path for _, path, _ in moltbook.requests if path.endswith(f"/posts/{post}")]
+    assert len(asked) == 1
+    assert Message.objects.get(remote_id=post).deleted_at == earlier
 
 
 def test_a_request_is_not_made_where_nothing_is_left(moltbook: Any, account: Any):

@@ -114,6 +114,37 @@ def test_a_reply_to_us_elsewhere_is_named_by_the_notifications(site: FakeMoltboo
         assert post in iris.news({}, {}).touched
 
 
+def test_a_mention_in_a_thread_of_others_is_news_once(site: FakeMoltbook):
+    key = site.add_agent("iris")
+    named = site.add_post("bob", "elsewhere")
+    site.add_comment(named, "bob", "What would @iris say?")
+    with reading(site, key) as iris:
+        first = iris.news({}, {})
+        again = iris.news({}, first.cursor)
+        site.add_comment(named, "carol", "Yes, @iris, what?")
+        third = iris.news({}, again.cursor)
+    assert (first.touched, again.touched, third.touched) == ((named,), (), (named,))
+
+
+def test_names_without_end_do_not_fill_the_cursor():
+    number = iter(range(10**6))
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/home"):
+            times = ("2098-01-01T00:00:00Z", "2026-11-21T10:00:00Z")
+            said = [{"post_id": f"p-{n}", "latest_at": times[n % 2]} for n in range(5000)]
+            said = [entry | {"post_id": f"p-{next(number)}"} for entry in said]
+            return httpx.Response(200, json={"activity_on_your_posts": said})
+        return httpx.Response(200, json={"posts": [], "notifications": []})
+
+    cursor: dict[str, object] = {}
+    for _ in range(3):
+        iris = Moltbook(pretend(answer))
+        cursor = iris.news({}, cursor).cursor
+        iris.close()
+    assert len(str(cursor)) < 100_000
+
+
 def test_without_unread_notifications_they_are_not_asked_for(site: FakeMoltbook):
     with reading(site, site.add_agent("iris")) as iris:
         iris.news({}, {})

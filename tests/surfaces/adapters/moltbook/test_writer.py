@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -24,6 +25,7 @@ from surfaces.errors import (
     TryLater,
     Unconfirmed,
 )
+from tests.factories import NOON
 from tests.fakes.moltbook import FakeMoltbook
 from tests.surfaces.adapters.moltbook.access import Purse, pretend, writing
 
@@ -267,6 +269,41 @@ def test_a_refused_comment_waits_as_long_as_the_live_site_says(
                 say(iris, post)
     assert timedelta(seconds=wait - 2) <= refused.value.wait <= timedelta(seconds=wait)
     assert purse.told[-1] == (bucket, None, refused.value.wait)
+
+
+@pytest.mark.parametrize(
+    ("headers", "bucket"),
+    [
+        ({"X-RateLimit-Limit": "1"}, "comment"),
+        ({"X-RateLimit-Limit": "1", "X-RateLimit-Reset": "20"}, "comment"),
+        ({"X-RateLimit-Reset": "20"}, "comment"),
+        ({"X-RateLimit-Limit": "50", "X-RateLimit-Reset": "20"}, "comment_day"),
+        ({"X-RateLimit-Reset": "40000"}, "comment_day"),
+        ({}, "comment_day"),
+    ],
+)
+def test_seconds_until_the_next_comment_are_not_taken_for_a_spent_day(
+    headers: dict[str, str], bucket: str
+):
+    purse = Purse()
+
+    def created(request: httpx.Request) -> httpx.Response:
+        reset = {
+            name: str(int(NOON.timestamp()) + int(value))
+            for name, value in headers.items()
+            if name == "X-RateLimit-Reset"
+        }
+        said = {"success": True, "comment": {"id": "c-1", "content": "x"}}
+        left = {"X-RateLimit-Remaining": "0"}
+        return httpx.Response(201, json=said, headers=left | headers | reset)
+
+    access = Access(
+        token="k", base_url="http://127.0.0.1:9/api/v1", dialect="live", meter=purse,
+        transport=httpx.MockTransport(created), clock=lambda: NOON,
+    )  # fmt: skip
+    with closing(MoltbookWriter(access)) as iris:
+        say(iris, "p-1")
+    assert [name for name, _, _ in purse.told] == [bucket]
 
 
 def test_a_refused_post_waits_for_its_minutes():
