@@ -21,7 +21,7 @@ class WorkerLock:
     """One thread that sends. Make one per thread; the lock belongs to its connection."""
 
     def __init__(self) -> None:
-        self.name = f"{socket.gethostname()[:60]}:{self.process}:{secrets.token_hex(4)}"
+        self.name = f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(4)}"
         self._held_by = 0  # backend that holds our lock
 
     def hold(self) -> None:
@@ -37,7 +37,7 @@ class WorkerLock:
 
 class _ThreadLocal(threading.local):
     def __init__(self) -> None:
-        self.lock, self.process = WorkerLock(), os.getpid()
+        self.lock = WorkerLock()
 
 
 _threads = _ThreadLocal()
@@ -46,13 +46,7 @@ os.register_at_fork(after_in_child=lambda: setattr(_threads, "lock", WorkerLock(
 
 
 def lock_of_this_thread() -> WorkerLock:
-    """The same one every time: each name holds a lock for as long as its connection lives.
-
-    A forked process has a thread like that of its parent, and needs a name of its own: two that
-    share one wait for each other's end.
-    """
-    if _threads.process != os.getpid():
-        _threads.lock, _threads.process = WorkerLock(), os.getpid()
+    """The same one every time: each name holds a lock for as long as its connection lives."""
     return _threads.lock
 
 
