@@ -131,13 +131,13 @@ def test_ordinary_words_are_left_alone():
     assert mask(text) == text
 
 
-def test_the_access_log_of_a_web_server_is_masked_by_any_handler(monkeypatch: Any):
+def test_the_access_log_of_a_web_server_is_masked_by_any_handler(monkeypatch: Any, caplog: Any):
     out = StringIO()
     handler = logging.StreamHandler(out)
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("uvicorn.access")
-    monkeypatch.setattr(log, "level", logging.INFO)
     monkeypatch.setattr(log, "disabled", False)  # as a server of another test may have left it
+    caplog.set_level(logging.INFO, logger=log.name)
     log.addHandler(handler)
     try:
         line = '%s - "%s %s HTTP/%s" %d'

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -40,7 +41,10 @@ def thinking(openai: FakeOpenAI) -> Iterator[Callable[[], Any]]:
     ModelEndpoint.objects.create(
         agent=presence.agent, model="openai-chat:slow", base_url=openai.url
     )
-    make_message(account=presence.account, author="ana", seen_at=timezone.now())
+    comment = make_message(account=presence.account, author="ana", seen_at=timezone.now())
+    # Nothing answers at its account: the thread counts as read throughout the test.
+    read_at = timezone.now() + timedelta(seconds=50)
+    Message.objects.filter(pk=comment.post_id).update(thread_read_at=read_at)
     alive: list[Any] = []
 
     def start() -> Any:

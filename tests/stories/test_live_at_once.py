@@ -66,7 +66,7 @@ def lose_their_stream(running: Running) -> None:
     with Listeners(running.port, cookie, 20) as browsers:
         eventually(lambda: len([each for each in browsers.held if each.last]) == 20)
         moment = time.monotonic()
-        running.holder.query(f"DELETE FROM django_session WHERE session_key = '{cookie}'")
+        running.holder.query(f"DELETE FROM surfaces_operatorsession WHERE session_key = '{cookie}'")
         eventually(lambda: not browsers.held)
         took = max(each.ended_at for each in browsers.all) - moment
     print(f"signed out: the last stream ended after {took:.3f} s")
