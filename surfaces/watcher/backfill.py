@@ -66,6 +66,7 @@ class _Run:
         self.clock, self.sleep = clock, sleep
         self.report, self.title = WatchReport(), ""
         self.page = ItemPage(posts=(), cursor=None)
+        self.cursors: set[str] = set()
 
     def pages(self) -> Iterator[BackfillStep]:
         while True:
@@ -76,9 +77,11 @@ class _Run:
                 yield from self.patiently(partial(self._read_thread, post.remote_id))
                 self._keep(posts=self.place.posts + 1)
                 yield self._step()
-            if self.page.cursor is None:
+            # A list that leads back to a page of before has no more to show.
+            if self.page.cursor is None or self.page.cursor in self.cursors:
                 self._keep(ended_at=self.clock())
                 return
+            self.cursors.add(self.page.cursor)
             self._keep(page=self.page.cursor)
 
     def _read_page(self) -> None:

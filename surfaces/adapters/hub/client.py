@@ -76,7 +76,8 @@ def _error_of(answer: JsonResponse, lost: type[errors.SurfaceError]) -> errors.S
     if answer.status == 401:
         return errors.AuthFailed(why)
     if answer.status in {404, 410}:
-        return errors.NotThere(why)
+        # A page of a proxy says nothing about what it stands before.
+        return errors.NotThere(why) if answer.is_json else lost(why)
     if answer.status == 429:
         seconds = clean_count(answer.headers.get("retry-after"))
         wait = ORDINARY_WAIT if seconds is None else timedelta(seconds=seconds)

@@ -143,11 +143,14 @@ def _common(sent: dict[str, Any], remote_id: str, glasses: ParseContext) -> dict
         raise Malformed("item.no_text")
     # Open-source server, comment service: a deleted comment stays, as "[deleted]".
     is_deleted = first(sent, "is_deleted", "isDeleted") is True or content == DELETED
+    ours = is_ours(name, author_id, glasses.us)
+    if ours and is_pending(sent):
+        raise Malformed("item.not_verified")
     return {
         "remote_id": remote_id,
         "author": name,
         "author_id": author_id,
-        "is_ours": is_ours(name, author_id, glasses.us),
+        "is_ours": ours,
         # A time in an unknown format must not lose the comment.
         "created_at": parse_time(first(sent, "created_at", "createdAt")) or glasses.seen_at,
         "edited_at": parse_time(first(sent, "edited_at", "editedAt")),
@@ -243,6 +246,11 @@ def sent(data: object, name: str, *, now: datetime) -> SentItem | None:
         challenge=challenge(data, now=now),
         raw=clean_json(created),
     )
+
+
+def is_pending(sent: dict[str, Any]) -> bool:
+    """Whether it is hidden until its challenge is answered. Moltbook skill.md 1.12.0."""
+    return bool(first(sent, "verification_status", "verificationStatus") == "pending")
 
 
 def challenge(data: dict[str, Any], *, now: datetime) -> Challenge | None:

@@ -83,6 +83,8 @@ class MoltbookWriter(MoltbookAdapter, Writer):
         sent = parse.sent(answer.data, name, now=self.access.clock())
         if sent is None:
             raise Unconfirmed(reason("moltbook.no_id_given", name=reason(f"part.{name}")))
+        if sent.challenge is None and parse.is_pending(sent.raw):
+            raise Unconfirmed("moltbook.challenge_missing")
         return sent
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from surfaces.adapters.moltbook import Moltbook
+from surfaces.adapters.types import ItemPage
 from surfaces.errors import SurfaceError
 from surfaces.models import Account, Message, ReadingPlace, Surface
 from surfaces.watcher import backfill as backfills
@@ -156,3 +159,17 @@ def test_the_command_stopped_by_hand_says_how_to_go_on(fake: FakeMoltbook, monke
     monkeypatch.setattr(backfills, "read_thread", stop)
     with pytest.raises(CommandError, match="Run the command again to continue"):
         call_command("backfill", history.account.name)
+
+
+def test_a_list_that_leads_back_to_an_earlier_page_ends(fake: FakeMoltbook, monkeypatch: Any):
+    history = History(fake, 3)
+    read, pages = Moltbook.history, []
+
+    def alternating(reader: Moltbook, cursor: str | None) -> ItemPage:
+        pages.append(cursor)
+        assert len(pages) < 10
+        return replace(read(reader, None), cursor="b" if cursor == "a" else "a")
+
+    monkeypatch.setattr(Moltbook, "history", alternating)
+    assert len(list(history.steps())) == 3
+    assert ReadingPlace.objects.get().ended_at

@@ -220,3 +220,10 @@ def test_no_hub_silences_an_account_for_longer_than_a_day(said: str, wait: timed
     with pytest.raises(Limited) as raised:
         reader.who_am_i()
     assert raised.value.wait == wait
+
+
+def test_a_page_of_a_proxy_does_not_say_that_a_thread_is_gone():
+    answer = httpx.Response(404, html="<p>Not Found</p>")
+    access = Access(token="hub_x", transport=httpx.MockTransport(lambda _: answer))
+    with pytest.raises(TryLater):
+        Hub(access).thread("1")

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from surfaces.adapters.moltbook.writer import MoltbookWriter
-from surfaces.adapters.types import Challenge, SentItem, Verified
+from surfaces.adapters.types import CannotTell, Challenge, SentItem, Verified
 from surfaces.errors import (
     Limited,
     NotThere,
@@ -21,7 +21,7 @@ from surfaces.errors import (
     Unconfirmed,
 )
 from tests.fakes.moltbook import FakeMoltbook
-from tests.surfaces.adapters.moltbook.access import NOON, Purse, pretend, writing
+from tests.surfaces.adapters.moltbook.access import NOON, Purse, pretend, reading, writing
 
 
 @pytest.fixture
@@ -150,3 +150,26 @@ def test_an_answer_is_not_kept_waiting_by_other_budgets():
     )
     iris.answer_challenge(puzzle())
     assert purse.taken == ["verify"]
+
+
+def test_a_hidden_comment_without_its_challenge_is_in_doubt():
+    """It is never shown, so it does not count as sent."""
+    made = {"id": "c1", "content": "because", "verification_status": "pending"}
+    made["verification"] = {"verification_code": "moltbook_verify_1"}
+    access = pretend(lambda _: httpx.Response(201, json={"success": True, "comment": made}))
+    with pytest.raises(Unconfirmed):
+        say(MoltbookWriter(access), "p1")
+
+
+def test_our_own_hidden_text_is_neither_found_nor_absent():
+    """Its sender died before the challenge was stored; nobody can read it."""
+    with FakeMoltbook(dialect="live", challenges=True, hide_pending=False) as fake:
+        key = fake.add_agent("iris")
+        post = fake.add_post("iris", "On tides")
+        fake.posts[post].is_pending = False
+        with writing(fake, key) as iris:
+            assert say(iris, post).challenge
+        with reading(fake, key) as reader:
+            look = reader.find_own_reply(post_id=post, parent_id=None, text="because", since=NOON)
+            assert isinstance(look, CannotTell)
+            assert "because" not in [c.content for c in reader.thread(post).comments]
