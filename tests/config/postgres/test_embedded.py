@@ -117,7 +117,8 @@ def test_a_data_folder_of_the_version_with_one_role_gets_the_second(data: Path):
     holder = Holder(data)
     holder.query("DROP OWNED BY colloquy_app; DROP ROLE colloquy_app")
     holder.query("CREATE TABLE kept AS SELECT 42 AS answer")
-    holder.query("CREATE TABLE surfaces_auditevent AS SELECT 'a' AS actor")
+    holder.query("CREATE TABLE surfaces_auditevent (id bigserial, actor text)")
+    holder.query("INSERT INTO surfaces_auditevent (actor) VALUES ('a')")
     holder.leave()
     assert eventually(lambda: not servers(data / "pg") and not keepers(data / "pg"))
 

@@ -130,11 +130,12 @@ def test_clearing_the_back_off_frees_the_agent_and_its_comments():
 
 def test_a_reply_that_was_rejected_gives_its_place_back():
     world = World(replies_per_day=1, spacing_seconds=0)
-    world.comment()
-    second = world.comment()
+    comments = {comment.pk: comment for comment in (world.comment(), world.comment())}
     world.round()
-    draft_services.withdraw(Draft.objects.get(), by=MIRA, now=world.now, why="rejected.tone")
-    assert is_due(world, second)
+    draft = Draft.objects.get()
+    del comments[draft.target_id]
+    draft_services.withdraw(draft, by=MIRA, now=world.now, why="rejected.tone")
+    assert is_due(world, *comments.values())
     assert world.round(MINUTE).drafted == 1
 
 
