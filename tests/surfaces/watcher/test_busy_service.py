@@ -124,9 +124,8 @@ def test_threads_that_the_limit_left_unread_wait_for_the_next_round():
         assert Message.objects.comments().count() == 150
 
 
+@pytest.mark.parametrize("place", ["live"], indirect=True)  # the other names no moments
 def test_a_moment_far_ahead_is_news_once(place: Busy):
-    if place.fake.world.dialect == "open":
-        pytest.skip("only the live site names moments")
     place.rounds_until_found()
     post = place.posts[0]
     place.fake.add_comment(post, "nightjar", "What of the moon?")
