@@ -14,10 +14,11 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Exists, F
+from django.db.models import Exists, F, Value
+from django.db.models.functions import Greatest
 
 from surfaces.accounts.clients import Clock, access_to, open_half
 from surfaces.accounts.models.account import Account, ReplyMode
@@ -39,6 +40,7 @@ from surfaces.workers.locks import WorkerLock
 logger = logging.getLogger(__name__)
 
 BATCH = 50  # drafts of one account per claim
+SLOW = timedelta(seconds=5)  # a request that takes longer must not be followed by the next at once
 UNREAD = [  # large, and nothing that is sent depends on them
     f"{row}__{name}" for row in ("target", "target__post") for name in ("raw_json", "search")
 ]
@@ -132,8 +134,19 @@ def deliver(
         for position, draft in enumerate(batch):
             if until():
                 return _give_back(batch[position:])
-            if not send_draft(draft, writer, carried, clock=clock):
+            begun = clock()
+            go_on = send_draft(draft, writer, carried, clock=clock)
+            if (took := clock() - begun) > SLOW:
+                go_on = False
+                _rest(draft.account, took, now=clock())
+            if not go_on:
                 return _give_back(batch[position + 1 :])
+
+
+def _rest(account: Account, as_long: timedelta, *, now: datetime) -> None:
+    """Let drafts of other accounts leave for as long as this one kept the sender."""
+    until = Greatest("quiet_until", Value(now + as_long))
+    Account.objects.filter(pk=account.pk).update(quiet_until=until)
 
 
 def _open_writer(account: Account, *, clock: Clock, transport: Transport = None) -> Writer:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 from django.db import IntegrityError, transaction
 
 from surfaces.delivery import retract
 from surfaces.errors import IllegalMove, NotAllowed, StaleState
 from surfaces.models import AuditEvent, Draft, Message
-from tests.factories import NOON, make_approved, make_draft, make_message
+from tests.factories import NOON, make_account, make_approved, make_draft, make_message
 from tests.surfaces.delivery.sender import send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
@@ -118,3 +119,28 @@ def test_sent_words_can_be_taken_back(service: Any, clock: Any, monkeypatch: Any
     assert draft.message.deleted_at == NOON
     with pytest.raises(NotAllowed):
         retract.retract(draft, by="operator:mira", now=NOON)
+
+
+def test_a_service_that_hangs_does_not_keep_the_drafts_of_others(service: Any, clock: Any):
+    """It had the sender for 40 s a draft, and a claim holds 50 of them."""
+    hanging, other = make_account(), make_account(handle="other")
+    for number in range(4):
+        make_approved(
+            target=make_message(account=hanging), text=f"Words {number}?",
+            not_before=NOON - timedelta(hours=1),
+        )  # fmt: skip
+    ready = make_approved(target=make_message(account=other))
+
+    def hang(request: Any) -> Any:
+        clock.pass_by(seconds=40)
+        raise httpx.ReadTimeout("late", request=request)
+
+    service.next = [hang]
+    send(service, clock)
+    ready.refresh_from_db()
+    assert ready.sent_at <= NOON + timedelta(seconds=41)
+    assert len(service.posted) == 2
+    hanging.refresh_from_db()
+    assert hanging.quiet_until == NOON + timedelta(seconds=80)
+    clock.pass_by(seconds=41)
+    assert send(service, clock).sent == 3
