@@ -91,7 +91,7 @@ def _deliver(url: str) -> float:
     from surfaces.workers.locks import WorkerLock
     from tests.factories import make_account, make_message, make_post, make_surface
 
-    account = make_account(surface=make_surface(base_url=url + f"?{next(_number)}".split("?")[0]))
+    account = make_account(surface=make_surface(base_url=url, dialect="open"))
     post = make_post(account=account)
     now = timezone.now()
     for number in range(DRAFTS):
