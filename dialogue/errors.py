@@ -9,6 +9,8 @@ VoiceError            no text was written: a failed attempt
 ├── VoiceTooLong      the context window is too small: shorten once
 ├── VoiceMisconfigured  key, model or address is wrong: an operator must act
 ├── VoiceStopping     the process was stopped while writing
+├── LimitReached      a limit of this activation: iterations, tool calls, tokens, money, time
+├── ToolBroken        a tool failed for good, such as a refused credential
 └── OutOfBudget       no reservation, no request; `until` when the budget resets
 
 LeaseLost             another worker took the activation over: write nothing more
@@ -50,6 +52,12 @@ class VoiceMisconfigured(VoiceError): ...
 
 
 class VoiceStopping(VoiceError): ...
+
+
+class LimitReached(VoiceError): ...
+
+
+class ToolBroken(VoiceError): ...
 
 
 class OutOfBudget(VoiceError):

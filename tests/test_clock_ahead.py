@@ -34,7 +34,13 @@ pytestmark = pytest.mark.django_db
 AHEAD = datetime(2036, 5, 1, tzinfo=UTC)
 # Facts: nobody waits for them, or who reads them takes a later time than now for no time.
 FACTS = {
-    "account.made_at", "account.state_since", "activation.ended_at", "activation.started_at",
+    "account.made_at", "account.state_since", "activation.ended_at", "activation.resumed_at",
+    "activation.started_at", "activation.stop_asked_at", "activationitem.ended_at",
+    "activationitem.started_at", "agent.due_at", "agent.last_activated_at", "agent.priority_at",
+    "agentreport.hour", "agentreport.told_at", "approvalrule.last_hit_at", "approvalrule.made_at",
+    "approvalrule.revoked_at", "approvalrule.until", "conversation.kept_at", "memory.recalled_at",
+    "toolcall.decided_at", "toolcall.ended_at", "toolcall.expires_at", "toolcall.made_at",
+    "toolcall.not_before", "toolcall.started_at",
     "agent.made_at", "apikey.expires_at", "apikey.last_used_at", "apikey.made_at",
     "apikey.revoked_at", "auditevent.at", "deskitem.expires_at", "deskitem.since",
     "deskviewer.since", "draft.asked_at", "draft.decided_at", "draft.made_at",

@@ -67,7 +67,14 @@ NOTHING_WAITS: dict[type, set[str]] = {
         # Passed for good: a reply to a newer comment covers it.
         "answers_runs_once",
         # Asked in each round, and nothing is stored.
-        "lays_stones",
+        "lays_stones", "explores", "explore_frequency", "stale_minutes", "explores_questions",
+        "explores_discussions", "min_confidence",
+        # Asked while an activation runs, and at each tool call.
+        "notifications_per_run", "max_iterations", "max_tool_calls", "tokens_per_run",
+        "money_per_run", "seconds_per_run", "responds_to_mentions", "responds_to_replies",
+        "responds_to_dms", "posts_per_day", "grants", "approval_mode", "on_read", "on_write",
+        "on_publish", "on_execute", "on_external", "approval_hours", "has_memory",
+        "memory_kilobytes", "memory_items", "memory_strategy",
     },
     Presence: {"explore_share", "stone_community"},
     Account: {"every"},  # its next round comes sooner by itself: tests/surfaces/drafts/test_waits

@@ -4,7 +4,7 @@ A voice sees a `Brief` and nothing else: no rows, no credentials, no settings. I
 So text by other people can change nothing but the text of a draft.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ class ThreadMessage:
 class Brief:
     """Everything a voice may know."""
 
-    purpose: str  # reply or stone
+    purpose: str  # reply, comment, stone, explore or task
     name: str  # of the agent
     handle: str  # our name on the surface
     persona: str = ""
@@ -42,6 +42,10 @@ class Brief:
     kernel: str = ""  # the topic seed of a stone without a thread
     notes: tuple[str, ...] = ()  # notes of operators, and why the last text failed the checks
     before: str = ""  # the last text that failed the checks, if any
+    task: str = ""  # what an operator asked for
+    memories: tuple[ThreadMessage, ...] = ()  # notes of the agent, with whose words they rest on
+    candidates: tuple[ThreadMessage, ...] = ()  # posts of an exploration
+    interests: tuple[str, ...] = ()  # of an exploration: topics, communities, keywords
     seed: int = 0  # for voices with a random choice: the same brief and seed give the same text
 
 
@@ -110,8 +114,74 @@ def built(terms: str, pointer: str, exit: str) -> str:
     return "\n\n".join(part for part in (terms.strip(), pointer.strip(), exit.strip()) if part)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolOffer:
+    """A tool as the model is told of it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]  # JSON schema of its arguments
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallOutcome:
+    """What became of a tool call: `text` for the model, or it waits for an operator."""
+
+    text: str = ""
+    is_error: bool = False
+    is_fatal: bool = False  # the activation ends with `why`
+    is_waiting: bool = False
+    why: StoredReason | str = ""
+
+
+class ToolBelt(Protocol):
+    """The tools of one conversation, and what decides about each call."""
+
+    def offered(self) -> Sequence[ToolOffer]:
+        """Tools that are granted now."""
+
+    async def call(self, name: str, arguments: str, *, call_id: str) -> CallOutcome:
+        """Decide about one call and run it. Never raises for what the model did.
+
+        `arguments`: JSON as the model wrote it. `call_id`: ours, unique in the conversation.
+        Raises `LeaseLost`, and `LimitReached` when no call is left.
+        """
+
+    def decided(self) -> Mapping[str, CallOutcome]:
+        """Outcomes of the calls that waited, by call id, all of which have ended."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SuspendedConversation:
+    """The conversation waits for operators. `messages` is what it goes on from: JSON, masked."""
+
+    model: str
+    messages: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NothingToSay:
+    """The voice found nothing worth saying, and says why."""
+
+    words: str
+
+
+Ending = Reply | SuspendedConversation | NothingToSay
+
+
 class Voice(Protocol):
     name: str  # shown with every draft: scripted, or the models' names
 
-    def write(self, brief: Brief, watch: UsageRecorder) -> Reply:
-        """Return a reply, or raise a `VoiceError`."""
+    def write(
+        self,
+        brief: Brief,
+        watch: UsageRecorder,
+        *,
+        tools: ToolBelt | None = None,
+        suspended: SuspendedConversation | None = None,
+    ) -> Ending:
+        """Return a reply, or raise a `VoiceError`.
+
+        With `tools` it may call them, and the conversation may be suspended; `suspended` goes on
+        with one, whose calls are decided. Purposes explore and task may end with nothing to say.
+        """

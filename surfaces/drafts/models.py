@@ -161,6 +161,9 @@ class Draft(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
 
+    # What it was written for, such as a notification or a tool call: one live draft for each.
+    written_for = models.CharField(max_length=80, blank=True)
+
     # Facts of a delivery before it is recorded as sent.
     remote_id = models.CharField(max_length=500, blank=True)
     challenge = models.JSONField(null=True, blank=True)
@@ -191,6 +194,11 @@ class Draft(models.Model):
                 name="draft_one_live_reply_per_comment_and_account",
                 fields=["account", "target"],
                 condition=Q(what="reply") & ~Q(state__in=DEAD),
+            ),
+            UniqueConstraint(
+                name="draft_one_live_per_cause",
+                fields=["written_for"],
+                condition=~Q(written_for="") & ~Q(state__in=DEAD),
             ),
             CheckConstraint(name="draft_state_is_known", condition=Q(state__in=DraftState.values)),
             CheckConstraint(

@@ -16,6 +16,7 @@ class WorkerKind(models.TextChoices):
     WATCHER = "watcher", _lazy("Watcher")
     SENDER = "sender", _lazy("Sender")
     REPLIER = "replier", _lazy("Replier")
+    AGENTS = "agents", _lazy("Agents")
     TASKS = "tasks", _lazy("Worker")
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import models
-from django.db.models import CheckConstraint, F, Q
+from django.db.models import CheckConstraint, F, Index, Q
 from django.utils.translation import gettext_lazy as _lazy
 
 from surfaces.audit.models import Owner
@@ -41,6 +41,13 @@ class Agent(models.Model):
     failures = models.PositiveIntegerField(default=0, help_text="Failed activations in a row.")
     backs_off_until = models.DateTimeField(null=True, blank=True)
     claims = models.PositiveBigIntegerField(default=0)  # fencing number of activations
+    # Kept by a trigger on notifications, in the transaction that moves them: how many are unread,
+    # when the first is due, and the order in
+    # which agents are chosen: oldest unread − 5 min × unread.
+    unread = models.PositiveIntegerField(default=0, editable=False)
+    due_at = models.DateTimeField(null=True, blank=True, editable=False)
+    priority_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_activated_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Keys of an imported config.yaml without a column; written again on export.
     carried = models.JSONField(default=dict, blank=True)
     # Of the demo, whose accounts are the only ones it speaks through; decided when it is made.
@@ -49,6 +56,16 @@ class Agent(models.Model):
 
     class Meta:
         ordering = ["slug"]
+        indexes = [
+            # For agents with notifications, most urgent first.
+            Index(
+                name="agent_priority",
+                fields=["priority_at"],
+                condition=Q(priority_at__isnull=False),
+            ),
+            # For agents that were not activated for long, never activated first.
+            Index(F("last_activated_at").asc(nulls_first=True), "id", name="agent_stalest"),
+        ]
         constraints = [
             CheckConstraint(
                 name="agent_lives_somewhere", condition=Q(lives__in=AgentLocation.values)

@@ -57,6 +57,7 @@ class NoticeRule(models.Model):
     hears_down = models.BooleanField(default=True)
     hears_house = models.BooleanField(default=True)
     hears_sign_ins = models.BooleanField(default=True)  # of its operator only
+    sends_reports = models.BooleanField(default=False)  # of what agents saw and did, by the hour
     # Narrower than what the operator may see. No kinds: every kind.
     kinds = ArrayField(models.CharField(max_length=20), default=list, blank=True)
     only_surfaces = models.BooleanField(default=False)  # also when these were deleted
