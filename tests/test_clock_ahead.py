@@ -39,6 +39,7 @@ FACTS = {
     "activationitem.started_at", "agent.due_at", "agent.last_activated_at", "agent.priority_at",
     "agentreport.hour", "agentreport.told_at", "approvalrule.last_hit_at", "approvalrule.made_at",
     "approvalrule.revoked_at", "approvalrule.until", "conversation.kept_at", "memory.recalled_at",
+    "presence.run_asked_at",
     "toolcall.decided_at", "toolcall.ended_at", "toolcall.expires_at", "toolcall.made_at",
     "toolcall.not_before", "toolcall.started_at",
     "agent.made_at", "apikey.expires_at", "apikey.last_used_at", "apikey.made_at",

@@ -17,7 +17,14 @@ from dialogue.activations.models import ActivationState, Purpose
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.budgets import services as budget_services
 from dialogue.errors import LeaseLost
-from dialogue.models import Activation, Agent, Notification, Presence, TranscriptStep
+from dialogue.models import (
+    Activation,
+    ActivationItem,
+    Agent,
+    Notification,
+    Presence,
+    TranscriptStep,
+)
 from surfaces.errors import NotAllowed, StaleState
 from surfaces.messages import reply_state
 from surfaces.messages.models import ReplyStatus
@@ -77,6 +84,7 @@ def record_step(
     why: StoredReason | str = "",
     now: datetime,
     facts: Mapping[str, Any] | None = None,
+    item: ActivationItem | None = None,
     cost: ActivationCost = ActivationCost(),
     took_ms: int = 0,
 ) -> TranscriptStep:
@@ -93,7 +101,7 @@ def record_step(
         cost_is_guess=ours.cost_is_guess or cost.is_guess,
     )
     return TranscriptStep.objects.create(
-        activation=activation, number=(last or 0) + 1, at=now, kind=kind, why=why,
+        activation=activation, item=item, number=(last or 0) + 1, at=now, kind=kind, why=why,
         words=words.replace("\0", "")[:WORDS_KEPT], facts=dict(facts or {}),
         tokens_in=cost.tokens_in, tokens_out=cost.tokens_out, cost=cost.money,
         cost_is_guess=cost.is_guess, took_ms=took_ms,

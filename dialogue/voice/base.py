@@ -58,6 +58,7 @@ class Reply:
     exit: str = ""
     text: str
     title: str = ""
+    target: int = 0  # of an exploration: the number of the candidate it answers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

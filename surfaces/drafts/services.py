@@ -46,11 +46,13 @@ def compose(
     is_begun: bool = False,
     read_at: datetime | None = None,
     because: str | StoredReason = "",
+    written_for: str = "",
 ) -> Draft:
     """Check the text and create a draft. This counts as an attempt.
 
     `parts` are a voice's terms, pointer and exit. `is_begun`: the attempt was counted when the
     voice was called. `read_at`: when it read the thread; later changes make it stale.
+    `written_for`: its cause, for which at most one live draft may exist.
     """
     words = trimmed(text, title, community)
     check_words(account, what, words, is_new=True)
@@ -59,6 +61,7 @@ def compose(
     who = {"agent": agent, "origin": origin, "made_by": by, "made_at": read_at or now}
     meant = dict(zip(("terms", "pointer", "exit"), parts, strict=True))
     draft = Draft(account=account, what=what, target=target, **words, **meant, **who)
+    draft.written_for = written_for
     draft.expires_at = instance.current().drafts_wait_until(now)
     try:
         with transaction.atomic():
@@ -67,7 +70,7 @@ def compose(
             AuditEvent.objects.record("draft.composed", actor=by, subject=draft, origin=origin)
             _put_forward(draft, because=because, now=now)
     except IntegrityError as error:
-        if "draft_one_live_reply" not in str(error):
+        if "draft_one_live" not in str(error):
             raise
         raise StaleState("draft.answered_by_other") from error
     return draft

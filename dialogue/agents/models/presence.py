@@ -4,7 +4,7 @@ from typing import Self
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import CheckConstraint, Q, UniqueConstraint
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 from dialogue.agents.models.agent import Agent
 from surfaces.accounts.models.account import ReplyMode
@@ -34,6 +34,11 @@ class Presence(models.Model):
         default=0.25, validators=[MinValueValidator(0), MaxValueValidator(1)]
     )
     stone_community = models.CharField(max_length=200, blank=True)
+    # An operator wants it to run now: the next free worker takes it.
+    run_purpose = models.CharField(max_length=8, blank=True)  # reply, explore or task
+    run_task = models.TextField(blank=True)
+    run_asked_at = models.DateTimeField(null=True, blank=True)
+    run_asked_by = models.CharField(max_length=120, blank=True)
     next_stone_at = models.DateTimeField(null=True, blank=True, help_text="Not earlier than this.")
 
     objects = PresenceQuerySet.as_manager()
@@ -46,11 +51,28 @@ class Presence(models.Model):
                 name="presence_one_live_per_account", fields=["account"], condition=Q(ended_at=None)
             ),
             CheckConstraint(
+                name="presence_run_says_who_asked",
+                condition=Q(run_purpose="", run_asked_at=None)
+                | (
+                    Q(run_purpose__in=["reply", "explore", "task"], run_asked_at__isnull=False)
+                    & ~Q(run_asked_by="")
+                ),
+            ),
+            CheckConstraint(
                 name="presence_mode_is_known", condition=Q(mode="") | Q(mode__in=ReplyMode.values)
             ),
             CheckConstraint(
                 name="presence_share_is_a_share", condition=Q(explore_share__range=(0, 1))
             ),
+        ]
+
+        indexes = [
+            # For what operators want now: few.
+            Index(
+                name="presence_run_asked",
+                fields=["run_asked_at"],
+                condition=Q(run_asked_at__isnull=False),
+            )
         ]
 
     def __str__(self) -> str:

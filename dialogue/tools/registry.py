@@ -1,0 +1,5 @@
+"""Every tool, by name."""
+
+from dialogue.tools.base import Tool
+
+TOOLS: dict[str, Tool] = {}
