@@ -104,8 +104,11 @@ def test_chinese_memories_are_found_by_pairs_of_characters(agent: Agent):
     assert found(agent, "盐") == []
 
 
-@pytest.mark.parametrize("query", ["a:*", "'", "!x", "%", "\\", "a & | b", "<->", "x\x00y", "\ud800",
-                                   "w " * 50_000, "潮" * 50_000])  # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    ["a:*", "'", "!x", "%", "\\", "a & | b", "<->", "x\x00y", "\ud800", "w " * 50_000,
+     "潮" * 50_000],
+)  # fmt: skip
 def test_no_query_breaks_the_search(agent: Agent, query: str):
     keep(agent, "Salt.")
     found(agent, query)

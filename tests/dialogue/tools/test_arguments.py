@@ -52,8 +52,10 @@ def test_nul_and_half_characters_are_refused_in_words(text: str):
 
 def test_five_megabytes_are_refused_and_not_repeated():
     huge = "a" * 5_000_000
-    for name, given in (("hub_post", {"content": huge}), ("remember", {"words": huge}),
-                        ("hub_search", {"query": huge}), ("hub_get_thread", {"post_id": huge})):  # fmt: skip
+    for name, given in (
+        ("hub_post", {"content": huge}), ("remember", {"words": huge}),
+        ("hub_search", {"query": huge}), ("hub_get_thread", {"post_id": huge}),
+    ):  # fmt: skip
         assert len(errors_of(name, given)) < 2_000
 
 

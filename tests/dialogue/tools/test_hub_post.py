@@ -104,8 +104,11 @@ def test_messages_of_other_accounts_are_unknown(bench: Bench):
     assert "no message" in refused(bench, content=WORDS, reply_to=str(make_message().pk))
 
 
-@pytest.mark.parametrize("ref", ["999999999999", "abc", "-1", "5; DROP TABLE", "message", "item:", "²",
-                                 "item:a:b:c", "item::", "item:%00"])  # fmt: skip
+@pytest.mark.parametrize(
+    "ref",
+    ["999999999999", "abc", "-1", "5; DROP TABLE", "message", "²", "item:", "item:a:b:c", "item::",
+     "item:%00"],
+)  # fmt: skip
 def test_an_id_that_is_none_is_refused_in_words(bench: Bench, ref: str):
     assert "There is no message" in refused(bench, content=WORDS, reply_to=ref)
 
@@ -179,8 +182,8 @@ def test_grants_hold_for_the_community_it_goes_to(bench: Bench):
 
 def test_secrets_private_texts_strangers_and_repeats_are_refused(bench: Bench):
     ref = str(comment(bench).pk)
-    bench.agent.note(persona="You are Iris, who came from the sea and keeps a long and private "
-                             "history of every tide that she was ever told about by the fishers.")  # fmt: skip
+    history = "She keeps a long and private history of every tide that fishers told her about."
+    bench.agent.note(persona=f"You are Iris, who came from the sea. {history} Nobody reads it.")
     secret = bench.account.credential
     for words in (
         f"My key is {secret}, keep it.", f"It is {secret[::-1]}, read backwards.",
