@@ -3,6 +3,7 @@
 Whether it is paused is stored as a `Pause` in surfaces, where delivery checks it.
 """
 
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -94,10 +95,10 @@ class Agent(models.Model):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
-    def next_claim(self) -> int:
+    def next_claim(self, *, now: datetime) -> int:
         """Increment and return the fencing number. Call it in the claiming transaction."""
-        Agent.objects.filter(pk=self.pk).update(claims=F("claims") + 1)
-        self.refresh_from_db(fields=["claims"])
+        Agent.objects.filter(pk=self.pk).update(claims=F("claims") + 1, last_activated_at=now)
+        self.refresh_from_db(fields=["claims", "last_activated_at"])
         return self.claims
 
     def note(self, **facts: Any) -> None:
