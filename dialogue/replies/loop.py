@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from dialogue.activations import priorities
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import Purpose
+from dialogue.activations.pools import Pool
 from dialogue.inbox.models import NotificationOutcome, NotificationQuerySet
 from dialogue.models import Activation, Agent, Notification, Presence
 from dialogue.replies.answer import ReplyCounts, write_reply
@@ -48,13 +49,14 @@ def answer_due(
     clock: Clock,
     until: Callable[[], bool] = lambda: False,
     is_ending: Callable[[], bool] | None = None,
+    pool: str = Pool.NOTIFICATION,
 ) -> ReplyCounts:
     """Decide and reply until nothing is due. Safe in many workers at once.
 
     After `until` no reply is begun; what is being written stops when `is_ending`.
     """
     tally = ReplyCounts()
-    while not until():
+    while Pool(pool).answers and not until():
         looked, woken = claim(worker, tally, now=clock())
         if woken:
             write_reply(woken, tally, clock=clock, is_ending=is_ending or until)
