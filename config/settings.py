@@ -176,12 +176,17 @@ STORAGES = {
 LOGGING = configuration(ENV.log_level, ENV.log_format)
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
-# django-q2. `timeout < retry`, or a running task is handed out a second time.
+# Clusters of these names activate agents for their kind of work and do nothing else; one of any
+# other name does everything.
+POOLS = ("notification", "exploration", "hybrid")
+# django-q2. `timeout < retry`, or a running task is handed out a second time. Both are above the
+# 60 s in which a task begins activations and the 300 s of one.
 Q_CLUSTER: dict[str, Any] = {
-    "name": ENV.q_cluster_name,
+    "name": "colloquy" if ENV.q_cluster_name in POOLS else ENV.q_cluster_name,
+    "ALT_CLUSTERS": {pool: {} for pool in POOLS},
     "workers": ENV.q_workers,
-    "timeout": 240,
-    "retry": 300,
+    "timeout": 420,
+    "retry": 480,
     "max_attempts": 3,
     "ack_failures": True,
     "bulk": 10,
@@ -193,9 +198,10 @@ Q_CLUSTER: dict[str, Any] = {
 }
 
 SCHEDULES = {
-    # what for: (task, every so many minutes)
+    # what for: (task, every so many minutes, for the clusters of a pool)
     "poll accounts that are due": ("surfaces.tasks.watch_due", 1),
-    "answer comments that are due": ("dialogue.tasks.reply_due", 1),
+    "activate agents that have work": ("dialogue.tasks.activate_due", 1),
+    **{f"activate agents: {pool}": ("dialogue.tasks.activate_due", 1, pool) for pool in POOLS},
     "send what is due": ("surfaces.tasks.deliver_due", 1),
     "withdraw what nobody decided": ("surfaces.tasks.expire_drafts", 1),
     "tell operators what waits": ("surfaces.tasks.notice", 1),

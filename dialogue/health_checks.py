@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from dialogue.activations import priorities
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.errors import VoiceMisconfigured
@@ -11,6 +12,7 @@ from surfaces.health_checks import Finding
 from surfaces.models import Message
 
 OVERDUE = timedelta(minutes=5)
+NAMED = 5  # agents in one sentence
 # Providers with a local default URL, which need no key.
 KEYLESS = {"ollama"}
 
@@ -18,6 +20,7 @@ KEYLESS = {"ollama"}
 def check_up(*, now: datetime) -> Iterator[Finding]:
     """Yield a finding for the replier, for every agent, and for failed webhook deliveries."""
     yield _replier(now)
+    yield _order()
     for agent in Agent.objects.select_related("settings").prefetch_related("brains", "presences"):
         yield _agent(agent, now)
     if failed := WakeEvent.objects.filter(state="failed").count():
@@ -35,6 +38,14 @@ def _replier(now: datetime) -> Finding:
         says = f"{late} notifications are overdue" if late else "new messages are not processed"
         return Finding("replier", says, "Start a replier: manage.py reply.")
     return Finding("replier", "no notification is overdue")
+
+
+def _order() -> Finding:
+    if wrong := priorities.differing():
+        named = ", ".join(wrong[:NAMED]) + (", …" if len(wrong) > NAMED else "")
+        says = f"the counted notifications are wrong of {len(wrong)} agents: {named}"
+        return Finding("order of agents", says, "Count them anew: manage.py recount.")
+    return Finding("order of agents", "follows their notifications")
 
 
 def _agent(agent: Agent, now: datetime) -> Finding:

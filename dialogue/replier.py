@@ -14,6 +14,7 @@ from typing import Self
 from django.db import DatabaseError, InterfaceError, connection
 
 from dialogue.activations import services as activation_services
+from dialogue.activations.pools import Pool
 from dialogue.agents import presences
 from dialogue.inbox import collect
 from dialogue.replies import loop
@@ -44,6 +45,10 @@ class RoundReport:
     stale: int = 0  # drafts
     stones: int = 0
     woken: int = 0  # webhook events delivered
+    explored: int = 0  # activations
+    tasks: int = 0
+    resumed: int = 0
+    suspended: int = 0
 
     @property
     def did(self) -> int:
@@ -68,11 +73,14 @@ class ReplierPool:
         if self._pool:
             self._pool.shutdown(wait=True)
 
-    def answer(self, *, clock: Clock, until: Until, is_ending: Until) -> list[ReplyCounts]:
-        """Write replies in all threads until nothing is due."""
+    def answer(
+        self, *, clock: Clock, until: Until, is_ending: Until, pool: str
+    ) -> list[ReplyCounts]:
+        """Work in all threads until nothing is due."""
         if self._pool is None:
-            return [_answer(clock, until, is_ending)]
-        waiting = [self._pool.submit(_answer, clock, until, is_ending) for _ in range(self.size)]
+            return [_answer(clock, until, is_ending, pool)]
+        given = (clock, until, is_ending, pool)
+        waiting = [self._pool.submit(_answer, *given) for _ in range(self.size)]
         return [done.result() for done in waiting]
 
     def beside(self, *, clock: Clock, until: Until) -> RoundReport:
@@ -85,9 +93,9 @@ class ReplierPool:
         return last.result() if last else RoundReport()
 
 
-def _answer(clock: Clock, until: Until, is_ending: Until) -> ReplyCounts:
+def _answer(clock: Clock, until: Until, is_ending: Until, pool: str) -> ReplyCounts:
     with _alive() as name:
-        return loop.answer_due(name, clock=clock, until=until, is_ending=is_ending)
+        return loop.answer_due(name, clock=clock, until=until, is_ending=is_ending, pool=pool)
 
 
 def _besides(clock: Clock, until: Until) -> RoundReport:
@@ -118,6 +126,7 @@ def run_round(
     until: Until = lambda: False,
     is_ending: Until | None = None,
     is_whole: bool = True,
+    pool: str = Pool.NOTIFICATION,
 ) -> RoundReport:
     """Do what is due. Each part is idempotent and safe beside other processes.
 
@@ -134,7 +143,7 @@ def run_round(
     gathered = collect.collect(now=clock())
     done.new, done.opened, done.answered = gathered.new, gathered.opened, gathered.answered
     loop.release_held(now=clock())
-    for tally in crew.answer(clock=clock, until=until, is_ending=is_ending):
+    for tally in crew.answer(clock=clock, until=until, is_ending=is_ending, pool=pool):
         for name, count in asdict(tally).items():
             setattr(done, name, getattr(done, name) + count)
     return done

@@ -6,24 +6,25 @@ from datetime import timedelta
 from django.utils import timezone
 
 from dialogue import replier
+from dialogue.activations.pools import Pool
 from dialogue.models import Reservation, Spending, TranscriptStep, WakeEvent
 from surfaces.workers.locks import one_at_a_time
 
-SECONDS = 50.0  # in which a round begins replies
-LONGEST = 200.0  # less than the time after which the queue ends a task
+SECONDS = 60.0  # in which a task begins activations
+LONGEST = 390.0  # less than the time after which the queue ends a task
 TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation and its cost are kept
 EVENTS_KEPT = timedelta(days=30)
 BOOKS_KEPT = timedelta(days=400)
 
 
-def reply_due() -> int:
-    """Write replies and posts that are due, as `manage.py reply` does beside it.
+def activate_due(pool: str = Pool.HYBRID) -> int:
+    """Activate agents that have work of a pool, as `manage.py activate` does beside it.
 
-    A voice that writes when no other reply is begun any more has until just before the queue
-    would end the task.
+    An activation that runs when no other is begun any more has until just before the queue would
+    end the task.
     """
     began = time.monotonic()
-    with one_at_a_time("tasks.reply_due") as is_alone, replier.ReplierPool() as crew:
+    with one_at_a_time(f"tasks.activate_due {pool}") as is_alone, replier.ReplierPool() as crew:
         if not is_alone:
             return 0
         done = replier.run_round(
@@ -31,8 +32,14 @@ def reply_due() -> int:
             clock=timezone.now,
             until=lambda: time.monotonic() - began > SECONDS,
             is_ending=lambda: time.monotonic() - began > LONGEST,
+            pool=pool,
         )
     return done.drafted
+
+
+def reply_due() -> int:
+    """The name under which an earlier version queued it."""
+    return activate_due(Pool.NOTIFICATION)
 
 
 def prune() -> int:

@@ -173,7 +173,7 @@ def test_nobody_computes_under_a_lock_that_all_instances_share():
 
 
 def test_every_schedule_names_a_task_that_exists():
-    for task, minutes in settings.SCHEDULES.values():
+    for task, minutes, *_pool in settings.SCHEDULES.values():
         module, name = task.rsplit(".", 1)
         assert callable(getattr(import_module(module), name))
         assert minutes >= 1

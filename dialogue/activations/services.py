@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
+from dialogue.activations import priorities
 from dialogue.activations.models import ActivationState, Purpose
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.budgets import services as budget_services
@@ -52,10 +53,10 @@ def start(
     """Create an activation, or raise `StaleState` if one is running. Commit afterwards."""
     try:
         with transaction.atomic():
+            number = presence.agent.next_claim(now=now)
             return Activation.objects.create(
                 agent=presence.agent, presence=presence, purpose=purpose, notification=notification,
-                why=why, number=presence.agent.next_claim(), worker=worker, lease_until=now + LEASE,
-                started_at=now,
+                why=why, number=number, worker=worker, lease_until=now + LEASE, started_at=now,
             )  # fmt: skip
     except IntegrityError as error:
         if "activation_one_live_per_agent" not in str(error):
@@ -156,7 +157,8 @@ def finish(
 
 
 def _count(agent_id: int, state: ActivationState, *, now: datetime) -> None:
-    """Count failures in a row and set the back-off; a success resets both."""
+    """Count failures in a row and set the back-off; a success resets both. Holds the agent."""
+    priorities.hold([agent_id])
     rows = Agent.objects.filter(pk=agent_id)
     if state == ActivationState.DONE:
         rows.exclude(failures=0).update(failures=0, backs_off_until=None)
@@ -192,7 +194,7 @@ def _abandon(activation: Activation, *, now: datetime) -> int:
     budget_services.settle_abandoned(activation, now=now)
     _count(activation.agent_id, ActivationState.ABANDONED, now=now)
     again = Notification.objects.filter(activations=activation, read_at=None, draft=None)
-    again.update(look_at=now)
+    priorities.move(again, look_at=now)
     # The attempt was counted when the voice was called; the comment stays open.
     tried = Message.objects.filter(notifications__in=again, reply_status=ReplyStatus.PENDING)
     reply_state.note_reason(tried, "activation.try_lost")

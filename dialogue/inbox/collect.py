@@ -16,6 +16,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from dialogue.activations import priorities
 from dialogue.inbox.models import ReadCursor
 from surfaces.messages.reply_state import SET_SENT
 from surfaces.models import AuditEvent, Draft
@@ -51,27 +52,36 @@ def collect(*, now: datetime) -> CollectReport:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
         is_alone = cursor.fetchall() == [(True,)]
     if is_alone:
-        reading = _open("messages")
-        given = {"after": reading.row.through, "now": now}
-        which = "m.id > %(after)s AND m.seen_at >= p.since"
-        found.new = _do(NEW.format(which=which, name=NAME), given)
+        messages, ledger = _open("messages"), _open("ledger")
+        events, ids, asked = _opening(ledger)
+        given = {"after": messages.row.through, "now": now, "ids": ids, "asked": asked}
+        given["agents"] = _hold(given)
+        found.new = _do(INSERT + NEW.format(which=LATER, name=NAME) + ONCE, given)
         _do(ANSWERED_MESSAGE, given)
         found.answered = _do(ANSWERED, given)
-        _close(reading)
-        found.opened = _reopen(now)
+        _close(messages)
+        if ids:
+            found.opened = _do(OPEN, given)
+            found.opened += _do(INSERT + NEW.format(which=OPENED, name=NAME) + ONCE, given)
+        _close(ledger, events)
         # Close or reopen notifications whose drafts ended.
-        found.answered += _do(SENT, {"now": now})
-        found.ended = _do(ENDED, {"now": now})
+        found.answered += _do(SENT, given)
+        found.ended = _do(ENDED, given)
     return found
 
 
 # Our handle after an @, not as part of a longer name or an e-mail address.
 NAME = r"""('(?<![a-z0-9])@' || regexp_replace(lower(a.handle), '([^[:alnum:]])', '\\\1', 'g')
     || '(?![.@:-]*[a-z0-9_])')"""
-# Posts are included only when they mention us; comments always.
-NEW = """
+# Which messages: new ones since the presence began, or those that an event opens.
+LATER, OPENED = "m.id > %(after)s AND m.seen_at >= p.since", "m.id = ANY(%(ids)s)"
+INSERT = """
 INSERT INTO dialogue_notification
     (agent_id, presence_id, message_id, kind, made_at, look_at, verdict, why, outcome)
+"""
+ONCE = "AND p.agent_id = ANY(%(agents)s) ON CONFLICT (agent_id, message_id) DO NOTHING"
+# Posts are included only when they mention us; comments always.
+NEW = """
 SELECT p.agent_id, p.id, m.id,
     CASE WHEN m.kind = 'post' THEN 'mention'
          WHEN parent.direction = 'outgoing' THEN 'reply'
@@ -88,7 +98,8 @@ WHERE {which} AND m.direction = 'incoming' AND m.deleted_at IS NULL
   AND (m.spam_status IS NULL OR m.spam_status = 'clean')
   AND (m.kind = 'comment' OR (
     a.handle <> '' AND lower(concat_ws(' ', m.title, m.content)) ~ {name}))
-ON CONFLICT (agent_id, message_id) DO NOTHING
+  AND NOT EXISTS (SELECT FROM dialogue_notification known
+                  WHERE known.agent_id = p.agent_id AND known.message_id = m.id)
 """
 
 
@@ -106,7 +117,7 @@ UPDATE dialogue_notification n
 SET read_at = %(now)s, outcome = 'answered', verdict = 'answered', why = '{}', look_at = NULL
 FROM messages o
 WHERE o.id > %(after)s AND o.direction = 'outgoing' AND o.parent_id = n.message_id
-  AND n.read_at IS NULL AND n.draft_id IS NULL
+  AND n.read_at IS NULL AND n.draft_id IS NULL AND n.agent_id = ANY(%(agents)s)
 """
 
 
@@ -122,23 +133,18 @@ UPDATE dialogue_notification n SET read_at = NULL, outcome = '', look_at = %(now
 FROM messages m
 WHERE m.id = n.message_id AND n.message_id = ANY(%(ids)s) AND n.outcome <> 'answered'
   AND m.kind = 'comment' AND (m.spam_status IS NULL OR m.spam_status = 'clean')
+  AND n.agent_id = ANY(%(agents)s)
 """
 
 
-def _reopen(now: datetime) -> int:
-    reading = _open("ledger")
-    rows = AuditEvent.objects.filter(pk__gt=reading.row.through, action__in=OPENING).order_by()
-    events = list(rows.exclude(pk__in=reading.row.dealt_with).only("action", "subject"))
+def _opening(ledger: TableCursor[ReadCursor]) -> tuple[list[int], list[int], list[int]]:
+    """New events that can change a decision, their messages, and those that were asked for."""
+    rows = AuditEvent.objects.filter(pk__gt=ledger.row.through, action__in=OPENING).order_by()
+    events = list(rows.exclude(pk__in=ledger.row.dealt_with).only("action", "subject"))
     about = zip(events, _messages_of(events), strict=True)
     pairs = [(event.action, message) for event, message in about if message]
-    opened = 0
-    if ids := [pk for _, pk in pairs]:
-        asked = [pk for action, pk in pairs if action in ASKED]
-        opened = _do(OPEN, {"ids": ids, "asked": asked, "now": now})
-        new = NEW.format(which="m.id = ANY(%(ids)s)", name=NAME)
-        opened += _do(new, {"ids": ids, "now": now})
-    _close(reading, (event.pk for event in events))
-    return opened
+    asked = [pk for action, pk in pairs if action in ASKED]
+    return [event.pk for event in events], [pk for _, pk in pairs], asked
 
 
 def _messages_of(events: Sequence[AuditEvent]) -> list[int | None]:
@@ -154,12 +160,35 @@ UPDATE dialogue_notification n
 SET read_at = %(now)s, outcome = 'answered', verdict = 'answered', why = '{}', look_at = NULL
 FROM surfaces_draft d
 WHERE d.id = n.draft_id AND n.read_at IS NULL AND d.state = 'sent'
+  AND n.agent_id = ANY(%(agents)s)
 """
 ENDED = """
 UPDATE dialogue_notification n SET draft_id = NULL, look_at = %(now)s
 FROM surfaces_draft d
 WHERE d.id = n.draft_id AND n.read_at IS NULL AND d.state IN ('failed', 'withdrawn', 'shadowed')
+  AND n.agent_id = ANY(%(agents)s)
 """
+
+# Agents of the statements above. What is committed after this was asked is for the next round.
+MOVED = f"""
+SELECT agent_id FROM ({NEW.format(which=f"(({LATER}) OR {OPENED})", name=NAME)}) AS new
+UNION
+SELECT n.agent_id FROM messages o JOIN dialogue_notification n ON n.message_id = o.parent_id
+WHERE o.id > %(after)s AND o.direction = 'outgoing' AND n.read_at IS NULL AND n.draft_id IS NULL
+UNION
+SELECT agent_id FROM dialogue_notification WHERE message_id = ANY(%(ids)s)
+UNION
+SELECT n.agent_id FROM dialogue_notification n JOIN surfaces_draft d ON d.id = n.draft_id
+WHERE n.read_at IS NULL AND d.state IN ('sent', 'failed', 'withdrawn', 'shadowed')
+"""  # noqa: S608 - our own text
+
+
+def _hold(given: dict[str, Any]) -> list[int]:
+    """Lock the agents of all statements before the first moves a notification."""
+    with connection.cursor() as cursor:
+        cursor.execute(MOVED, given)
+        agents = [agent for (agent,) in cursor.fetchall()]
+    return priorities.hold(agents) if agents else []
 
 
 TABLES = {"messages": "messages", "ledger": "surfaces_auditevent"}

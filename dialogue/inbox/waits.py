@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from dialogue.activations import priorities
 from dialogue.inbox.models import Notification, NotificationOutcome
 from dialogue.models import Agent, Presence, Reservation, SharedBudget
 from dialogue.replies.decision import Reason
@@ -87,7 +88,9 @@ def end_waits(row: Any, facts: frozenset[str]) -> None:
     found = rows.filter(waiting | over if passed else waiting)
     if isinstance(row, Reservation):  # what came free is enough for few
         found = found.order_by("agent_id", "look_at", "pk").distinct("agent_id")
-    _release(found, forgets_attempts="back_off" in facts)
+    # Who settles holds the budget, for which a worker that holds its agent may wait.
+    may_skip = isinstance(row, Reservation)
+    _release(found, forgets_attempts="back_off" in facts, may_skip=may_skip)
 
 
 def _within(row: Any) -> QuerySet[Notification]:
@@ -134,11 +137,13 @@ def _concerned(row: Any) -> Q:
     return Q()
 
 
-def _release(found: QuerySet[Notification], *, forgets_attempts: bool) -> None:
+def _release(found: QuerySet[Notification], *, forgets_attempts: bool, may_skip: bool) -> None:
     facts: dict[str, Any] = {"not_before": None} if forgets_attempts else {}
     # Due since it was considered last: what waits longest comes first.
     since = not_later_than_now(Coalesce("considered_at", "made_at"))
-    pairs = list(found.values_list("pk", "message"))
+    waiting = list(found.values_list("agent", "pk", "message"))
+    held = set(priorities.hold({agent for agent, *_ in waiting}, skips_locked=may_skip))
+    pairs = [pair for agent, *pair in waiting if agent in held]
     for start in range(0, len(pairs), AT_ONCE):
         rows, messages = zip(*pairs[start : start + AT_ONCE], strict=True)
         # Unless it was answered, or a draft written, in the meantime.

@@ -15,8 +15,10 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _lazy
 
+from dialogue.activations import priorities
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import Purpose
+from dialogue.activations.pools import Pool
 from dialogue.inbox.models import NotificationOutcome, NotificationQuerySet
 from dialogue.models import Activation, Agent, Notification, Presence
 from dialogue.replies.answer import ReplyCounts, write_reply
@@ -47,13 +49,14 @@ def answer_due(
     clock: Clock,
     until: Callable[[], bool] = lambda: False,
     is_ending: Callable[[], bool] | None = None,
+    pool: str = Pool.NOTIFICATION,
 ) -> ReplyCounts:
     """Decide and reply until nothing is due. Safe in many workers at once.
 
     After `until` no reply is begun; what is being written stops when `is_ending`.
     """
     tally = ReplyCounts()
-    while not until():
+    while Pool(pool).answers and not until():
         looked, woken = claim(worker, tally, now=clock())
         if woken:
             write_reply(woken, tally, clock=clock, is_ending=is_ending or until)
@@ -72,10 +75,11 @@ def release_held(*, now: datetime) -> int:
     world = SituationBatch.of([], now=now)
     world.read_pauses([row.pk for row in presences])
     able = [row.pk for row in presences if row.ended_at or world.may_speak(row)]
-    freed = waiting.filter(presence__in=able, verdict__in=codes).update(look_at=now)
+    freed = waiting.filter(presence__in=able, verdict__in=codes)
     suspect = waiting.filter(verdict=Reason.SUSPECT.code)
     judged = suspect.exclude(message__spam_status__in=[SpamStatus.SUSPECT])
-    return freed + Notification.objects.filter(pk__in=judged.values("pk")).update(look_at=now)
+    judged = Notification.objects.filter(pk__in=judged.values("pk"))
+    return priorities.move(freed, look_at=now) + priorities.move(judged, look_at=now)
 
 
 @transaction.atomic(durable=True)

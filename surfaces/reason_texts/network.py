@@ -88,6 +88,7 @@ TEXTS = {
     "secret.wrong_size": _("The secret holds %(raw)s bytes; it must hold %(least)s to %(most)s."),
     "token.not_plain": _("The token must be plain letters, digits and signs, without blanks."),
     "token.too_long": _("The token has more than %(longest_token)s characters."),
+    "worker.agents": _("Agents"),
     "worker.replier": _("Replier"),
     "worker.sender": _("Sender"),
     "worker.tasks": _("Worker"),

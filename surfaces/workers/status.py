@@ -12,6 +12,7 @@ START = {  # the commands
     WorkerKind.WATCHER: "manage.py watch",
     WorkerKind.SENDER: "manage.py deliver",
     WorkerKind.REPLIER: "manage.py reply",
+    WorkerKind.AGENTS: "manage.py activate --pool exploration",
     WorkerKind.TASKS: "manage.py qcluster",
 }
 

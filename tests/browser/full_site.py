@@ -46,7 +46,13 @@ from tests.factories import make_operator
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 # Processes, and what they do just now. One fell silent.
-WORKERS = [("web", ""), ("watcher", "Reading gabriel@hub"), ("sender", ""), ("replier", "")]
+WORKERS = [
+    ("web", ""),
+    ("watcher", "Reading gabriel@hub"),
+    ("sender", ""),
+    ("replier", ""),
+    ("agents", ""),
+]
 
 
 def make_mira() -> Operator:

@@ -57,10 +57,11 @@ def start(command: str, *arguments: str) -> ForkServerProcess:
 class Program(subprocess.Popen[bytes]):
     """`manage.py command` as a user starts it, for commands with children of their own."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, **environment: str) -> None:
         super().__init__(
             [sys.executable, "manage.py", command],
             cwd=ROOT,
+            env={**os.environ, **environment},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

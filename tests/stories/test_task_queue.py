@@ -6,13 +6,14 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
-from django_q.models import Schedule
+from django_q.models import Schedule, Success
 
 import dialogue.tasks
 import surfaces.tasks
-from dialogue.models import Activation, Agent
+from dialogue.models import Activation, Agent, AgentSettings
 from surfaces.models import Message
 from surfaces.settings.services import change
 from tests.stories import processes, test_first_reply
@@ -37,11 +38,11 @@ def patience(monkeypatch):
 def test_the_schedules_alone_carry_a_comment_from_the_service_to_its_reply(moltbook, monkeypatch):
     connect(moltbook, monkeypatch, "auto")
     assert surfaces.tasks.watch_due() == 1
-    assert dialogue.tasks.reply_due() == 1
+    assert dialogue.tasks.activate_due() == 1
     assert surfaces.tasks.deliver_due() == 1
     [reply] = replies(moltbook)
     assert reply["parent_id"] == moltbook.question
-    assert (surfaces.tasks.watch_due(), dialogue.tasks.reply_due()) == (0, 0)
+    assert (surfaces.tasks.watch_due(), dialogue.tasks.activate_due()) == (0, 0)
     assert surfaces.tasks.deliver_due() == 0
 
 
@@ -56,6 +57,38 @@ def test_a_running_qcluster_is_enough(moltbook, monkeypatch):
     finally:
         processes.kill(cluster)
     assert reply["parent_id"] == moltbook.question
+
+
+def test_a_cluster_named_after_a_pool_takes_its_kind_and_nothing_else(moltbook, monkeypatch):
+    connect(moltbook, monkeypatch, "review")
+    assert surfaces.tasks.watch_due() == 1
+    call_command("sync_schedules")
+    due = timezone.now() - timedelta(seconds=1)
+    Schedule.objects.update(next_run=due)
+    processes.serve_forks()
+    pools = ["exploration", "notification"]
+    clusters = [processes.Program("qcluster", Q_CLUSTER_NAME=pool) for pool in pools]
+    try:
+        ran = test_first_reply.eventually(
+            lambda: len(done := [*Success.objects.order_by("group")]) == 2 and done
+        )
+    finally:
+        for cluster in clusters:
+            processes.kill(cluster)
+    # What each wrote: one draft, by the cluster that answers.
+    assert [(task.group, task.args, task.result) for task in ran] == [
+        ("activate agents: exploration", ("exploration",), 0),
+        ("activate agents: notification", ("notification",), 1),
+    ]
+    left = Schedule.objects.filter(next_run=due).values_list("name", flat=True)
+    others = {f"activate agents: {pool}" for pool in pools}
+    assert set(left) == set(settings.SCHEDULES) - others
+
+
+def test_tasks_have_time_for_an_activation_that_begins_last():
+    """60 s of beginning and the 300 s of an activation, before the queue ends the task."""
+    whole = dialogue.tasks.SECONDS + AgentSettings().seconds_per_run
+    assert whole < dialogue.tasks.LONGEST < settings.Q_CLUSTER["timeout"]
 
 
 SAID = [
@@ -80,7 +113,7 @@ def test_beside_the_loops_nothing_is_said_twice(moltbook, running, monkeypatch):
 
     def enough_are_answered() -> bool:
         surfaces.tasks.watch_due()
-        dialogue.tasks.reply_due()
+        dialogue.tasks.activate_due()
         surfaces.tasks.deliver_due()
         return Message.objects.filter(reply_status="sent").count() >= ENOUGH
 

@@ -1,4 +1,4 @@
-"""Run the whole program in one terminal: web, worker, watcher, sender and replier."""
+"""Run the whole program in one terminal: web, worker, watcher, sender, replier and agents."""
 
 import http.client
 import io
@@ -27,12 +27,14 @@ PROCESSES = {
     "watcher": (33, [*MANAGE, "watch"]),
     "sender": (32, [*MANAGE, "deliver"]),
     "replier": (34, [*MANAGE, "reply"]),
+    # A process of its own, so that no reply waits for an exploration.
+    "agents": (36, [*MANAGE, "activate", "--pool", "exploration"]),
 }  # fmt: skip
 PORTS_TO_TRY = 100
 
 
 class Command(BaseCommand):
-    help = "Set up the database, then run web, worker, watcher, sender and replier until Ctrl-C."
+    help = "Set up the database, then run all processes until Ctrl-C."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

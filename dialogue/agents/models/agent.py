@@ -3,6 +3,7 @@
 Whether it is paused is stored as a `Pause` in surfaces, where delivery checks it.
 """
 
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -42,8 +43,8 @@ class Agent(models.Model):
     backs_off_until = models.DateTimeField(null=True, blank=True)
     claims = models.PositiveBigIntegerField(default=0)  # fencing number of activations
     # Kept by a trigger on notifications, in the transaction that moves them: how many are unread,
-    # when the first is due, and the order in
-    # which agents are chosen: oldest unread − 5 min × unread.
+    # when the first is due, and, where one is, the order in which agents are chosen: oldest
+    # unread − 5 min × unread.
     unread = models.PositiveIntegerField(default=0, editable=False)
     due_at = models.DateTimeField(null=True, blank=True, editable=False)
     priority_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -94,10 +95,10 @@ class Agent(models.Model):
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
-    def next_claim(self) -> int:
+    def next_claim(self, *, now: datetime) -> int:
         """Increment and return the fencing number. Call it in the claiming transaction."""
-        Agent.objects.filter(pk=self.pk).update(claims=F("claims") + 1)
-        self.refresh_from_db(fields=["claims"])
+        Agent.objects.filter(pk=self.pk).update(claims=F("claims") + 1, last_activated_at=now)
+        self.refresh_from_db(fields=["claims", "last_activated_at"])
         return self.claims
 
     def note(self, **facts: Any) -> None:

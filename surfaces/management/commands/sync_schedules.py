@@ -17,9 +17,9 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_AT_A_TIME])
-        for name, (task, minutes) in settings.SCHEDULES.items():
-            Schedule.objects.update_or_create(
-                name=name,
-                defaults={"func": task, "schedule_type": Schedule.MINUTES, "minutes": minutes},
-            )
+        for name, (task, minutes, *pool) in settings.SCHEDULES.items():
+            every = {"schedule_type": Schedule.MINUTES, "minutes": minutes}
+            # Without a cluster of its own, a schedule is that of the clusters that do everything.
+            whose = {"cluster": pool[0], "args": repr(tuple(pool))} if pool else {"cluster": None}
+            Schedule.objects.update_or_create(name=name, defaults={"func": task, **every, **whose})
         Schedule.objects.exclude(name__in=settings.SCHEDULES).delete()

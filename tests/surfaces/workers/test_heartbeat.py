@@ -103,7 +103,7 @@ def test_a_new_process_takes_the_place_of_one_that_was_killed():
 @pytest.mark.django_db
 def test_every_kind_has_its_line_though_nothing_runs():
     assert [(each.kind, each.of) for each in worker_groups([], NOON)] == [
-        ("web", 0), ("watcher", 0), ("sender", 0), ("replier", 0), ("tasks", 0)
+        ("web", 0), ("watcher", 0), ("sender", 0), ("replier", 0), ("agents", 0), ("tasks", 0)
     ]  # fmt: skip
 
 
