@@ -1,7 +1,7 @@
 """What operators ask of activations: run an agent now, stop what runs.
 
-    run_now   replies: what waits is due; an exploration or a task: the next free worker takes it
-    ask_stop  running: heard within two seconds; waiting for approval: ended at once
+run_now   replies: what waits is due; an exploration or a task: the next free worker takes it
+ask_stop  running: heard within two seconds; waiting for approval: ended at once
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,9 @@ def run_now(presence: Presence, *, purpose: str, task: str = "", by: str, now: d
     if purpose not in REQUESTED:
         raise BadInput(_("There is no purpose %(purpose)s."), purpose=repr(purpose))
     if (purpose == Purpose.TASK) != bool(task):
-        raise BadInput(_("Say what the agent should do.") if not task else _("Only a task has text."))
+        raise BadInput(
+            _("Say what the agent should do.") if not task else _("Only a task has text.")
+        )
     if len(task) > LONGEST_TASK:
         message = _("The task has %(length)s characters. Enter at most %(most)s.")
         raise BadInput(message, length=len(task), most=LONGEST_TASK)
@@ -70,7 +72,7 @@ def _ask(presence: Presence, purpose: str, task: str, *, by: str, now: datetime)
 
 def ask_again(activation: Activation, *, now: datetime) -> None:
     """Put back what an operator asked for, because a process ended before it was done."""
-    by = str(activation.why.get("by", ""))
+    by = str(activation.why.get("actor", ""))
     free = Presence.objects.live().filter(pk=activation.presence_id, run_asked_at=None)
     if by and free.exists():
         _ask(activation.presence, activation.purpose, activation.task, by=by, now=now)

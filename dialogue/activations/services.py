@@ -180,7 +180,9 @@ def finish(
     """
     if came := CAME.get(state):
         for item in activation.items.filter(state=ItemState.WORKING):
-            items.end(activation, item, came, outcome, now=now, draft_id=draft and draft.pk)
+            items.end(
+                activation, item, came, outcome, now=now, draft_id=draft.pk if draft else None
+            )
     activation.note(state=state, outcome=as_reason(outcome), ended_at=now)
     left = items.release(activation.items.all(), outcome, now=now)
     budget_services.settle_abandoned(activation, now=now)

@@ -8,7 +8,7 @@ import hashlib
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import MD5, Coalesce
 
 from dialogue.activations import items, services
@@ -87,7 +87,7 @@ def end_overtaken(*, now: datetime) -> int:
     waiting = ActivationItem.objects.filter(
         state=ItemState.WAITING, activation__state=ActivationState.WAITING
     ).exclude(notification=None)  # fmt: skip
-    read = MD5(Coalesce(F("notification__message__content"), Value("")))
+    read = MD5(Coalesce(F("notification__message__content"), Value(""), output_field=TextField()))
     overtaken = (
         Q(notification__read_at__isnull=False)
         | Q(notification__message__deleted_at__isnull=False)

@@ -89,6 +89,7 @@ WHERE {which} AND m.direction = 'incoming' AND m.deleted_at IS NULL
   AND (m.spam_status IS NULL OR m.spam_status = 'clean')
   AND (m.kind = 'comment' OR (
     a.handle <> '' AND lower(concat_ws(' ', m.title, m.content)) ~ {name}))
+ORDER BY m.id
 ON CONFLICT (agent_id, message_id) DO NOTHING
 """
 

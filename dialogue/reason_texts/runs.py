@@ -11,6 +11,7 @@ TEXTS: dict[str, Any] = {
     ),
     "activation.explores": _("It was not active for some time and looks for posts to answer."),
     "activation.item_moved": _("Another worker has this item now."),
+    "activation.left_for_later": _("The process was stopped before this was begun."),
     "activation.lost_notification": _("The notification was deleted."),
     "activation.nothing_for_reply": _("The voice ended without a reply."),
     "activation.nothing_said": _("Nothing to say: %(words)s"),

@@ -18,9 +18,18 @@ from dialogue.activations.services import ActivationCost
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets import services as budget_services
 from dialogue.errors import VoiceBroken, VoiceStopping
-from dialogue.models import Activation, Agent, AgentSettings, Reservation
+from dialogue.models import Activation, ActivationItem, Agent, AgentSettings, Reservation
 from dialogue.voice import open_voice
-from dialogue.voice.base import Brief, GenerationSettings, ModelConfig, Reply, Voice
+from dialogue.voice.base import (
+    Brief,
+    Ending,
+    GenerationSettings,
+    ModelConfig,
+    Reply,
+    SuspendedConversation,
+    ToolBelt,
+    Voice,
+)
 from dialogue.voice.output_checks import OutputContext, find_problems
 from surfaces.models import Draft
 from surfaces.text.reasons import StoredReason, reason, several
@@ -52,7 +61,10 @@ def generate(
     *,
     clock: Clock,
     is_ending: Callable[[], bool] = lambda: False,
-) -> tuple[Reply, str]:
+    item: ActivationItem | None = None,
+    tools: ToolBelt | None = None,
+    suspended: SuspendedConversation | None = None,
+) -> tuple[Ending, str]:
     """Return a text that passed every check, and the voice's name; or raise a `VoiceError`.
 
     Holds no transaction, because the voice may take minutes.
