@@ -115,7 +115,7 @@ class NotificationWork(ItemWork):
         if not self._is_as_decided():
             return None
         self.text = self.notification.comment.content
-        return briefs.reply_brief(self.notification, now=self.clock())
+        return briefs.reply_brief(self.notification, now=self.clock(), activation=self.activation)
 
     def read(self) -> str:
         return self.text
