@@ -1,4 +1,4 @@
-"""Count the replies that an agent's limits apply to."""
+"""Count the replies and posts that an agent's limits apply to."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -13,13 +13,13 @@ from surfaces.models import Draft
 
 
 def replies_of(agents: Collection[str]) -> QuerySet[Draft]:
-    """Replies and comments on posts of these agents (by slug), sent or to be sent."""
-    said = Draft.objects.filter(agent__in=agents, what__in=[DraftKind.REPLY, DraftKind.COMMENT])
-    return said.exclude(state__in=DEAD)
+    """Replies of these agents (by slug), sent or to be sent. A comment on a post counts as one."""
+    answers = [DraftKind.REPLY, DraftKind.COMMENT]
+    return Draft.objects.filter(agent__in=agents, what__in=answers).exclude(state__in=DEAD)
 
 
 def posts_of(agents: Collection[str]) -> QuerySet[Draft]:
-    """Posts of these agents, sent or to be sent."""
+    """Posts of these agents, stones included, sent or to be sent."""
     return Draft.objects.filter(agent__in=agents, what=DraftKind.POST).exclude(state__in=DEAD)
 
 

@@ -120,6 +120,11 @@ class Notification(models.Model):
             raise ValueError(f"notification {self.pk} is about no message")
         return self.message
 
+    @property
+    def cause(self) -> str:
+        """For which at most one live draft may exist (`Draft.written_for`)."""
+        return f"notification:{self.pk}"
+
     def note(self, **facts: Any) -> bool:
         """Update columns while it is unread; False if it was read meanwhile."""
         unread = Notification.objects.filter(pk=self.pk, read_at=None)

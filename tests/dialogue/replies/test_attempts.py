@@ -74,7 +74,7 @@ def test_without_money_no_voice_is_asked_and_no_try_is_counted(world):
 def test_a_bug_of_ours_is_a_failed_try_and_not_the_end_of_the_loop(world, monkeypatch, caplog):
     from dialogue.voice import briefs
 
-    def broken(notification, *, now):
+    def broken(notification, **given):
         raise KeyError("a bug")
 
     monkeypatch.setattr(briefs, "reply_brief", broken)
