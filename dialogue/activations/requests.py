@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from dialogue.activations import items
+from dialogue.activations import items, priorities
 from dialogue.activations.models import LIVE, ActivationState, ItemState, Purpose
 from dialogue.activations.permissions import obstacle
 from dialogue.models import Activation, ActivationItem, Notification, Presence
@@ -61,7 +61,8 @@ def _make_due(presence: Presence, *, now: datetime) -> None:
     """Everything unread is decided again, without the wait between two attempts."""
     unread = Notification.objects.unread().filter(presence=presence, draft=None)
     suspended = Q(items__state=ItemState.WAITING)
-    if not unread.exclude(suspended).update(look_at=now, not_before=None):
+    free = unread.exclude(pk__in=unread.filter(suspended).values("pk"))
+    if not priorities.move(free, look_at=now, not_before=None):
         raise NotAllowed(_("Nothing waits for a reply through this account."))
 
 
@@ -105,6 +106,7 @@ def ask_stop(activation: Activation, *, by: str, now: datetime) -> None:
     The comment under way is held until somebody asks for a reply or its author edits it; what
     was not begun is looked at again after ten minutes.
     """
+    priorities.hold([activation.agent_id])
     row = Activation.objects.select_for_update().get(pk=activation.pk)
     if row.state not in LIVE:
         raise NotAllowed(_("This activation has already ended."))

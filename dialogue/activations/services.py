@@ -136,6 +136,7 @@ def account_to_speak_from(activation: Activation) -> Account:
 
     The mode may have changed while the voice was writing.
     """
+    priorities.hold([activation.agent_id])
     if not activation.mine().select_for_update().exists():
         raise LeaseLost(f"activation {activation.pk} was taken back")
     held = Account.objects.select_related("surface").select_for_update(of=("self",), no_key=True)
@@ -179,6 +180,7 @@ def finish(
     What is under way ends as the activation does; other unfinished items are released and
     returned. `is_failure`: whether it counts as one of its agent; by default as the state says.
     """
+    priorities.hold([activation.agent_id])
     if came := CAME.get(state):
         for item in activation.items.filter(state=ItemState.WORKING):
             items.end(
@@ -196,6 +198,7 @@ def suspend(
     activation: Activation, outcome: StoredReason | str, *, is_failure: bool = False, now: datetime
 ) -> None:
     """Free lease and agent until the calls of its waiting items are decided."""
+    priorities.hold([activation.agent_id])
     began = activation.resumed_at or activation.started_at
     worked = activation.worked_ms + max(round((now - began).total_seconds() * 1000), 0)
     activation.note(
@@ -209,8 +212,7 @@ def suspend(
 def _count(
     agent_id: int, state: ActivationState, *, is_failure: bool | None = None, now: datetime
 ) -> None:
-    """Count failures in a row and set the back-off; a success resets both. Holds the agent."""
-    priorities.hold([agent_id])
+    """Count failures in a row and set the back-off; a success resets both. The agent is held."""
     rows = Agent.objects.filter(pk=agent_id)
     fails = state not in NEUTRAL if is_failure is None else is_failure
     if state == ActivationState.DONE:
@@ -241,6 +243,7 @@ def reclaim_abandoned(*, now: datetime) -> int:
 @transaction.atomic
 def _abandon(activation: Activation, *, now: datetime) -> int:
     outcome = "activation.worker_died"
+    priorities.hold([activation.agent_id])
     ended = activation.mine().update(state=ActivationState.ABANDONED, outcome=outcome, ended_at=now)
     if not ended:
         return 0

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import MD5, Coalesce
 
-from dialogue.activations import items, services
+from dialogue.activations import items, priorities, services
 from dialogue.activations.models import Activation, ActivationItem, ActivationState, ItemState, Lane
 from dialogue.activations.permissions import obstacle
 from dialogue.approvals.models import ENDED, ToolCall, ToolCallState
@@ -65,14 +65,13 @@ def resume(pk: int, *, worker: str, now: datetime) -> Activation | None:
     try:
         with transaction.atomic():
             rows.update(
-                state=ActivationState.RUNNING, number=presence.agent.next_claim(), worker=worker,
+                state=ActivationState.RUNNING, number=presence.agent.next_claim(now=now), worker=worker,
                 lease_until=now + services.LEASE, resumed_at=now, look_at=None, outcome={},
             )  # fmt: skip
     except IntegrityError as error:
         if "activation_one_live_per_agent" not in str(error):
             raise
         return None
-    presence.agent.note(last_activated_at=now)
     activation = Activation.objects.select_related("agent__settings", "presence").get(pk=pk)
     services.record_step(activation, "resumed", why="activation.resumed", now=now)
     return activation
@@ -102,7 +101,8 @@ def end_overtaken(*, now: datetime) -> int:
 
 @transaction.atomic
 def _end(pk: int, *, now: datetime) -> int:
-    item = ActivationItem.objects.select_related("notification").get(pk=pk)
+    item = ActivationItem.objects.select_related("notification", "activation").get(pk=pk)
+    priorities.hold([item.activation.agent_id])
     rows = Activation.objects.suspended().filter(pk=item.activation_id)
     row = rows.select_for_update(skip_locked=True).first()
     if row is None:

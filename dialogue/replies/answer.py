@@ -13,13 +13,13 @@ from typing import Any
 from django.db import transaction
 
 from dialogue import errors
-from dialogue.activations import items
+from dialogue.activations import items, priorities
 from dialogue.activations import services as activation_services
 from dialogue.activations.drafting import DraftWords, put_down
 from dialogue.activations.models import Conversation, ItemState
 from dialogue.activations.suspended import digest
 from dialogue.inbox.models import NotificationOutcome
-from dialogue.models import Agent, Notification
+from dialogue.models import Notification
 from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict, Situation, decide
 from dialogue.replies.item_work import NO_WAIT, ItemWork
 from dialogue.replies.situation import SituationBatch, limits_of
@@ -57,9 +57,8 @@ class NotificationWork(ItemWork):
         """Decide again, with everything counted anew; True if it is answered now."""
         now = self.clock()
         with transaction.atomic(durable=True):
+            priorities.hold([self.activation.agent_id])
             activation_services.renew(self.activation, now=now)
-            agents = Agent.objects.select_for_update(no_key=True)
-            agents.get(pk=self.activation.agent_id)
             found = Notification.objects.filter(pk=self.item.notification_id or 0)
             row = with_facts(found).first()
             if row is None or row.message_id is None:
@@ -152,6 +151,7 @@ class NotificationWork(ItemWork):
     @transaction.atomic
     def _release(self, why: StoredReason, *, until: datetime) -> None:
         now = self.clock()
+        priorities.hold([self.activation.agent_id])
         self.counts.waits += 1
         self.end(ItemState.RELEASED, why, now=now)
         reply_state.uncount_attempt(self.rows)
@@ -191,6 +191,7 @@ class NotificationWork(ItemWork):
     @transaction.atomic
     def fail(self, why: StoredReason, *, wait: timedelta | None = None) -> None:
         """Record a failed attempt; schedule the next, or fail the comment."""
+        priorities.hold([self.activation.agent_id])
         super().fail(why)
         now, row, agent = self.clock(), self.notification, self.activation.agent
         message, by = self.rows.get(), agent.ledger_name
@@ -221,6 +222,7 @@ class NotificationWork(ItemWork):
     def leave(
         self, why: StoredReason, *, wait: timedelta = NO_WAIT, is_untried: bool = False
     ) -> None:
+        priorities.hold([self.activation.agent_id])
         super().leave(why)
         if is_untried:
             reply_state.uncount_attempt(self.rows)
@@ -228,6 +230,7 @@ class NotificationWork(ItemWork):
 
     @transaction.atomic
     def wait_for_money(self, error: errors.OutOfBudget, *, was_asked: bool) -> None:
+        priorities.hold([self.activation.agent_id])
         super().wait_for_money(error, was_asked=was_asked)
         if not was_asked:
             reply_state.uncount_attempt(self.rows)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from dialogue import errors
-from dialogue.activations import items
+from dialogue.activations import items, priorities
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import Activation, ActivationItem, Conversation, ItemState
 from dialogue.activations.suspended import digest
@@ -64,6 +64,7 @@ class ItemWork:
     @transaction.atomic
     def store(self, ending: Reply | SuspendedConversation | NothingToSay, voice: str) -> None:
         now = self.clock()
+        priorities.hold([self.activation.agent_id])
         if isinstance(ending, SuspendedConversation):
             self.suspend(ending, now=now)
         elif isinstance(ending, NothingToSay):

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, transaction
 
 from dialogue import errors
-from dialogue.activations import items
+from dialogue.activations import items, priorities
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import (
     UNFINISHED,
@@ -137,6 +137,7 @@ def _close(
     activation: Activation, early: EarlyEnd | None, counts: ReplyCounts, *, now: datetime
 ) -> None:
     """End the activation, or suspend it where an item waits for approval."""
+    priorities.hold([activation.agent_id])
     activation_services.renew(activation, now=now)  # from here an operator's stop waits for us
     if by := stop_asked_by(activation.pk):
         left = activation_services.finish(
