@@ -45,7 +45,7 @@ def reply_brief(
         purpose="comment" if is_post else "reply",
         thread=tuple(said(row, above) for row in thread if is_post or row.pk != comment.pk),
         comment=None if is_post else said(comment),
-        run=tuple(said(row) for row in run_of(comment, presence.agent.settings)),
+        run=() if is_post else tuple(said(row) for row in run_of(comment, presence.agent.settings)),
         notes=tuple(f"A person sent the last draft back: {draft.why}" for draft in rejected),
         before=rejected[0].text if rejected else "",
         memories=memories_about(presence.agent, f"{comment.title} {comment.content}", now=now),

@@ -2,6 +2,10 @@ from datetime import timedelta
 
 import pytest
 
+from dialogue.activations import services as activation_services
+from dialogue.activations.models import ActivationItem
+from dialogue.memory import services as memory_services
+from dialogue.models import Activation, Memory
 from dialogue.voice import briefs, prompts
 from surfaces.drafts import services as draft_services
 from surfaces.models import Message
@@ -104,3 +108,62 @@ def test_words_are_checked_against_the_people_of_the_thread_and_our_secrets():
     assert {"ana", "ben", presence.account.handle} <= context.people
     assert context.secrets == ("moltbook_test",)
     assert "said before" in context.last_texts
+
+
+# Posts that name us, tasks, memories, limits
+
+
+def test_a_post_that_names_us_is_what_the_comment_answers():
+    presence = make_presence()
+    post = make_post(account=presence.account, author="ana", content="@iris, what is a tide?")
+    make_message(post=post, author="ana", content="I mean it.")
+    brief, context = brief_for(post, presence)
+    assert (brief.purpose, brief.comment, brief.run) == ("comment", None, ())
+    assert brief.answered.text == "@iris, what is a tide?"
+    assert [said.text for said in brief.thread] == ["@iris, what is a tide?", "I mean it."]
+    assert "ana" in context.people
+    assert "your comment on the post" in prompts.build_prompt(brief).user
+
+
+def started(presence, **given) -> tuple[Activation, ActivationItem]:
+    activation = activation_services.start(
+        presence, purpose="task", why="activation.running", worker="w", now=NOON
+    )
+    activation.note(**given)
+    return activation, ActivationItem.objects.create(activation=activation, position=1)
+
+
+def test_a_task_is_the_words_of_an_operator_and_may_end_in_a_post():
+    presence = make_presence()
+    brief, context = briefs.task_brief(*started(presence, task="Look around."), now=NOON)
+    assert (brief.purpose, brief.task, brief.thread) == ("task", "Look around.", ())
+    assert brief.longest_title == presence.account.surface.traits.title_limit
+    assert context.is_post
+    assert "Look around." in prompts.build_prompt(brief).system
+
+
+def test_a_brief_says_what_is_left_of_the_activation_to_a_model_with_tools():
+    presence = make_presence(settings={"voice": "model", "grants": ["hub:read"]})
+    activation, item = started(presence, requests=4, calls=40, task="Look around.")
+    brief, _ = briefs.task_brief(activation, item, now=NOON)
+    told = "\n".join(brief.house_rules)
+    assert "6 turns" in told
+    assert "0 tool calls" in told
+    presence.agent.settings.grants = []
+    assert "turns" not in "".join(briefs.left_of_limits(presence.agent, activation))
+
+
+@pytest.mark.parametrize("has_memory", [True, False])
+def test_memories_are_told_only_where_the_agent_has_a_memory(monkeypatch, has_memory):
+    presence = make_presence()
+    kept = [
+        Memory(words="Ana keeps a tide table.", trust=0, made_at=NOON, topic="ana",
+               sources=[{"kind": "message", "author": "ana"}, {"kind": "message"}]),
+        Memory(words="I prefer short answers.", trust=1, made_at=NOON),
+    ]  # fmt: skip
+    monkeypatch.setattr(memory_services, "relevant", lambda agent, text, now: kept)
+    comment = make_message(account=presence.account)
+    brief, _ = brief_for(comment, presence, has_memory=has_memory)
+    told = [(said.author, said.text, said.is_ours) for said in brief.memories]
+    wanted = [("ana", "Ana keeps a tide table.", False), ("", "I prefer short answers.", True)]
+    assert told == (wanted if has_memory else [])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogue.voice import open_voice
-from dialogue.voice.base import Brief, GenerationSettings, Reply, ThreadMessage, built
+from dialogue.voice.base import Brief, GenerationSettings, NothingToSay, Reply, ThreadMessage, built
 from dialogue.voice.scripted.classify import Intent, Phrases, classify
 from dialogue.voice.scripted.passages import is_chinese, passages, shorten
 from dialogue.voice.scripted.phrases_en import ENGLISH
@@ -22,7 +22,7 @@ QUOTED = re.compile("“([^”]*)”")
 TONGUES = {False: ENGLISH, True: CHINESE}
 
 
-def write(text: str = "Why does the tide not ask the harbour first?", **given: Any) -> Reply:
+def write(text: str = "Why does the tide not ask the harbour first?", **given: Any) -> Any:
     ordinary = {
         "purpose": "reply",
         "name": "Iris",
@@ -266,6 +266,22 @@ def test_a_title_fits_and_is_there_only_if_asked_for(kernel: str, longest_title:
     assert len(written.title) <= longest_title
     assert bool(written.title) == bool(longest_title)
     assert written.text
+
+
+@pytest.mark.parametrize(
+    ("purpose", "words"), [("explore", "Nothing to engage with"), ("task", "language model")]
+)
+def test_without_a_model_nothing_is_chosen_and_no_task_is_done(purpose: str, words: str):
+    written = write(purpose=purpose, comment=None)
+    assert isinstance(written, NothingToSay)
+    assert words in written.words
+
+
+def test_a_comment_on_a_post_quotes_the_post():
+    post = ThreadMessage(author="ana", text="Who will mend the nets when it is too late?")
+    later = ThreadMessage(author="ben", text="Nobody knows that here.")
+    written = write(purpose="comment", comment=None, thread=(post, later))
+    assert quote_in(written) == "Who will mend the nets when it is too late?"
 
 
 # ── strangers ─────────────────────────────────────────────────────────────
