@@ -6,7 +6,8 @@ from datetime import timedelta
 from django.utils import timezone
 
 from dialogue import replier
-from dialogue.models import Reservation, Spending, TranscriptStep, WakeEvent
+from dialogue.models import AgentReport, Reservation, Spending, TranscriptStep, WakeEvent
+from dialogue.reports import services as report_services
 from surfaces.workers.locks import one_at_a_time
 
 SECONDS = 50.0  # in which a round begins replies
@@ -14,6 +15,7 @@ LONGEST = 200.0  # less than the time after which the queue ends a task
 TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation and its cost are kept
 EVENTS_KEPT = timedelta(days=30)
 BOOKS_KEPT = timedelta(days=400)
+REPORTS_KEPT = timedelta(days=30)
 
 
 def reply_due() -> int:
@@ -35,6 +37,12 @@ def reply_due() -> int:
     return done.drafted
 
 
+def report() -> int:
+    """Count what agents saw and did."""
+    with one_at_a_time("tasks.report") as is_alone:
+        return report_services.collect_reports(now=timezone.now()) if is_alone else 0
+
+
 def prune() -> int:
     """Delete old transcript steps; return the number."""
     now = timezone.now()
@@ -42,5 +50,6 @@ def prune() -> int:
     delivered.filter(made_at__lt=now - EVENTS_KEPT).delete()
     Reservation.objects.filter(settled_at__lt=now - EVENTS_KEPT).delete()
     Spending.objects.filter(starts__lt=(now - BOOKS_KEPT).date()).delete()
+    AgentReport.objects.filter(hour__lt=now - REPORTS_KEPT).delete()
     gone, _ = TranscriptStep.objects.filter(at__lt=now - TRANSCRIPTS_KEPT).delete()
     return gone
