@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db.models import F
 
 from dialogue.activations import services as activation_services
-from dialogue.activations.models import Activation
+from dialogue.activations.models import Activation, Purpose
 from surfaces.drafts import services as draft_services
 from surfaces.models import Draft, Message
 from surfaces.text.reasons import StoredReason
@@ -47,7 +47,10 @@ def put_down(
     of `also` forbids it now, `StaleState` if something was written for the same cause meanwhile.
     """
     account = activation_services.account_to_speak_from(activation)
-    activation_services.check_still_allowed(activation, *also)
+    has_contributed = activation.purpose == Purpose.EXPLORE and _wrote(activation)
+    activation_services.check_still_allowed(
+        activation, *also, (has_contributed, "exploration.once")
+    )
     agent = activation.agent
     draft = draft_services.compose(
         account=account, what=words.what, target=words.target, title=words.title, text=words.text,
@@ -57,3 +60,8 @@ def put_down(
     )  # fmt: skip
     activation.mine().update(posts=F("posts") + 1)
     return draft
+
+
+def _wrote(activation: Activation) -> bool:
+    """Whether this activation wrote something, by its answer or by a tool."""
+    return activation.mine().filter(posts__gte=1).exists()

@@ -1,4 +1,4 @@
-"""Which posts an exploration offers to the agent: one decision for each post, with its reason. Pure.
+"""Which posts an exploration offers: one decision for each post, with its reason. Pure.
 
 The score of a post is 1 if the agent follows its author. Else it is the best share, over all topics
 and keywords, of the words of one of them that stand in title, community or text: of "tide tables",
@@ -9,7 +9,7 @@ offered.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -71,9 +71,8 @@ class CandidateVerdict:
 
 def judge(post: CandidateFacts, interests: Interests, now: datetime) -> CandidateVerdict:
     """Whether a post is offered; the first rule that applies says why not."""
-    for applies, why in _of_post(post, interests, now):
-        if applies:
-            return CandidateVerdict(is_offered=False, why=as_reason(why))
+    if why := objection(post, now) or _out_of_range(post, interests, now):
+        return CandidateVerdict(is_offered=False, why=why)
     asks = is_question(f"{post.title}\n{post.text[:LONGEST]}")
     score, why = relevance(post, interests)
     if not (interests.takes_questions if asks else interests.takes_discussions):
@@ -88,24 +87,33 @@ def judge(post: CandidateFacts, interests: Interests, now: datetime) -> Candidat
     return CandidateVerdict(is_offered=is_offered, why=why, is_question=asks, score=score)
 
 
-def _of_post(
-    post: CandidateFacts, interests: Interests, now: datetime
-) -> Iterable[tuple[bool, StoredReason | str]]:
-    age, spoken_at = now - post.created_at, post.last_human_at
-    communities = {plain_community(name) for name in interests.communities}
-    elsewhere = bool(communities) and plain_community(post.community) not in communities
-    return (
+def objection(post: CandidateFacts, now: datetime) -> StoredReason | None:
+    """Why nothing may be said under a post now, also where it was offered before."""
+    spoken_at = post.last_human_at
+    return _first(
         (post.is_ours, "exploration.ours"),
         (post.is_deleted, "exploration.deleted"),
         (post.spam_status == "spam", "exploration.spam"),
         (post.spam_status == "suspect", "exploration.suspect"),
         (post.is_answered, "exploration.answered"),
-        (elsewhere, reason("exploration.other_community", community=post.community)),
-        (age < YOUNGEST, "exploration.too_new"),
-        (age > OLDEST, "exploration.too_old"),
         (post.agents > MOST_AGENTS, reason("exploration.crowded", agents=post.agents)),
         (spoken_at is not None and now - spoken_at < SILENCE, "exploration.human_speaks"),
     )
+
+
+def _out_of_range(post: CandidateFacts, interests: Interests, now: datetime) -> StoredReason | None:
+    communities = {plain_community(name) for name in interests.communities}
+    elsewhere = bool(communities) and plain_community(post.community) not in communities
+    age = now - post.created_at
+    return _first(
+        (elsewhere, reason("exploration.other_community", community=post.community)),
+        (age < YOUNGEST, "exploration.too_new"),
+        (age > OLDEST, "exploration.too_old"),
+    )
+
+
+def _first(*rules: tuple[bool, StoredReason | str]) -> StoredReason | None:
+    return next((as_reason(why) for applies, why in rules if applies), None)
 
 
 def relevance(post: CandidateFacts, interests: Interests) -> tuple[float, StoredReason]:

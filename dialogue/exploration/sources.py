@@ -8,7 +8,7 @@ the stored posts are what there is.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ import httpx
 from django.db.models import Max
 from django.db.models.functions import Least, Lower
 
+from dialogue.exploration.candidates import LONGEST as COMPARED
 from dialogue.exploration.candidates import OLDEST, CandidateFacts, Interests, plain_community
 from dialogue.models import Presence
 from surfaces.accounts.clients import open_reader
@@ -25,6 +26,7 @@ from surfaces.drafts.models import DEAD
 from surfaces.errors import AuthFailed, PaymentRequired, SurfaceError, Suspended
 from surfaces.messages.models import Direction, MessageQuerySet, beginning
 from surfaces.models import Account, Draft, Message
+from surfaces.spam import classify
 from surfaces.text.reasons import StoredReason
 from surfaces.watcher.rounds import identify
 
@@ -88,16 +90,29 @@ def find(
     known = _light(Message.objects.posts().filter(account=account, remote_id__in=missing))
     stored |= {row.remote_id: row for row in known}
     threads = _Threads.of(presence, {*stored, *fresh}, {row.pk for row in stored.values()})
-    findings.posts = [threads.of_row(row) for row in stored.values()]
+    found = [threads.of_row(row) for row in stored.values()]
     looked_at = (item for item in fresh.values() if item.remote_id not in stored)
-    findings.posts += [threads.of_item(item) for item in looked_at]
+    found += [threads.of_item(item) for item in looked_at]
+    findings.posts = _judged(account, found, now)
     return findings
 
 
-def facts_of(presence: Presence, post: Message) -> CandidateFacts:
+def facts_of(presence: Presence, post: Message, *, now: datetime) -> CandidateFacts:
     """One stored post as it is now."""
     row = _light(Message.objects.filter(pk=post.pk)).get()
-    return _Threads.of(presence, {row.remote_id}, {row.pk}).of_row(row).facts
+    found = _Threads.of(presence, {row.remote_id}, {row.pk}).of_row(row)
+    return _judged(presence.account, [found], now)[0].facts
+
+
+def _judged(account: Account, found: Sequence[FoundPost], now: datetime) -> list[FoundPost]:
+    """With the word of the spam filter, which judges only comments when they are stored."""
+    texts = [(post.facts.author, f"{post.facts.title}\n{post.facts.text}") for post in found]
+    world = classify.BatchFacts.of(account, texts, now)
+    judged = []
+    for post, (author, text) in zip(found, texts, strict=True):
+        status = post.facts.spam_status or world.judge(author, text).status
+        judged.append(replace(post, facts=replace(post.facts, spam_status=status)))
+    return judged
 
 
 def _newest(account: Account, interests: Interests, now: datetime) -> MessageQuerySet:
@@ -113,7 +128,7 @@ def _newest(account: Account, interests: Interests, now: datetime) -> MessageQue
 
 def _light(rows: MessageQuerySet) -> MessageQuerySet:
     """Without the long columns; of the text only what is compared and shown."""
-    rows = rows.select_related("account__surface").annotate(begin=beginning("content", 4_000))
+    rows = rows.select_related("account__surface").annotate(begin=beginning("content", COMPARED))
     return rows.defer("raw_json", "search", "content")
 
 
@@ -194,7 +209,7 @@ class _Threads:
             facts=self._facts(
                 item.remote_id, author=item.author, author_id=item.author_id,
                 is_bot=item.author_is_bot, is_ours=item.is_ours, voices=[],
-                title=item.title, text=item.content, community=item.community,
+                title=item.title, text=item.content[:COMPARED], community=item.community,
                 created_at=item.created_at, seen_at=item.created_at,
             ),
         )  # fmt: skip

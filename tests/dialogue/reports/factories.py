@@ -8,7 +8,7 @@ from typing import Any
 from dialogue.approvals.models import ToolCall
 from dialogue.models import Activation, ActivationItem, AgentReport, Presence
 from dialogue.reports.services import hour_of
-from tests.factories import NOON, make_draft, make_message, make_notification, make_presence
+from tests.factories import NOON, make_draft, make_message, make_notification
 
 SINCE = NOON - timedelta(hours=1) + timedelta(minutes=20)  # 11:20
 

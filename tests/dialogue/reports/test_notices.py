@@ -56,9 +56,10 @@ def test_all_agents_of_an_hour_come_in_one_mail(late: Any, smtp: Any):
     go_round(late)
     assert len(reports()) == 2
     assert NoticeDelivery.objects.get().count == 2
-    (mail,) = smtp.mails
-    assert "2 agent reports" in str(mail)
-    assert rule.operator.email in str(mail)
+    (mail,) = smtp.got
+    assert "2 agent reports" in mail.text
+    assert "Otto as " in mail.text
+    assert mail.to == [rule.operator.email]
 
 
 def test_a_report_says_what_in_numbers_and_leads_to_its_page(late: Any):
