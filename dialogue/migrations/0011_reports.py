@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("dialogue", "0004_activations"),
-        ("surfaces", "0012_reports"),
+        ("surfaces", "0013_reports"),
     ]
 
     operations = [

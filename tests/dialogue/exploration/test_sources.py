@@ -12,7 +12,7 @@ from dialogue.exploration import sources
 from dialogue.exploration.candidates import Interests
 from dialogue.exploration.sources import FoundPost
 from dialogue.models import Presence
-from surfaces.models import Message
+from tests import truncate
 from tests.dialogue.exploration.factories import stored_post
 from tests.factories import (
     NOON,
@@ -166,32 +166,25 @@ def test_of_very_many_only_the_newest_are_considered():
 FILL = """
 INSERT INTO messages (id, account_id, remote_id, post_id, created_at, kind, author, author_id,
     direction, title, content, submolt, seen_at)
-SELECT n, %(account)s, 'x' || n, n, %(now)s::timestamptz - make_interval(secs => n), 'post',
+SELECT n, %(account)s, 'x' || n, n, %(now)s::timestamptz - make_interval(secs => n / 2.0), 'post',
     'a' || n %% 999, '', 'incoming', 'A title', 'words of a post ' || n, 'c' || n %% 50,
     %(now)s::timestamptz
-FROM generate_series(1000001, 1000000 + %(many)s) n
+FROM generate_series(1, %(many)s) n
 """
 
 
-def test_of_a_hundred_thousand_messages_an_index_answers(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.django_db(transaction=True)
+def test_of_a_hundred_thousand_messages_an_index_answers():
     presence = make_presence()
-    with connection.cursor() as cursor:
-        now = NOON + timedelta(seconds=1_000_000)
-        cursor.execute(FILL, {"account": presence.account_id, "now": now, "many": 100_000})
+    with truncate.owner().cursor() as cursor:
+        cursor.execute(FILL, {"account": presence.account_id, "now": NOON, "many": 100_000})
         cursor.execute("ANALYZE messages")
-    monkeypatch.setattr(sources, "MOST_STORED", 50)
-    interests = Interests(communities=("c7", "c8"))
     with CaptureQueriesContext(connection) as asked:
-        assert len(find(presence, interests)) == 50
+        assert len(find(presence, Interests(communities=("c7", "c8")))) == sources.MOST_STORED
     about = [query["sql"] for query in asked if '"messages"' in query["sql"]]
+    assert len(about) > 4
     for sql in about:
         with connection.cursor() as cursor:
-            cursor.execute("EXPLAIN (FORMAT TEXT) " + sql)
+            cursor.execute("EXPLAIN " + sql)
             plan = "\n".join(row[0] for row in cursor.fetchall())
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            cursor.execute("EXPLAIN (FORMAT TEXT) " + sql)
-            plan += "\nOFF\n" + "\n".join(row[0][:200] for row in cursor.fetchall())
-            cursor.execute("SET LOCAL enable_seqscan = on")
         assert "Seq Scan on messages" not in plan, plan
-    assert sum(float(query["time"]) for query in asked) < 1.0
-    assert Message.objects.count() == 100_000

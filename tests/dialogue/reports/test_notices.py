@@ -57,7 +57,7 @@ def test_all_agents_of_an_hour_come_in_one_mail(late: Any, smtp: Any):
     assert len(reports()) == 2
     assert NoticeDelivery.objects.get().count == 2
     (mail,) = smtp.got
-    assert "2 agent reports" in mail.text
+    assert "2 agent reports" in mail.subject
     assert "Otto as " in mail.text
     assert mail.to == [rule.operator.email]
 

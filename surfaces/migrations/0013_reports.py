@@ -11,7 +11,7 @@ REASONS = [
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("surfaces", "0011_activations"),
+        ("surfaces", "0012_hub_mentions"),
     ]
 
     operations = [
