@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("dialogue", "0004_activations"),
+        ("dialogue", "0006_runs"),
         ("surfaces", "0013_reports"),
     ]
 
