@@ -117,7 +117,7 @@ def ending_of(answer: Answer) -> Reply | NothingToSay:
     terms, pointer, exit = (answer.terms or "", answer.pointer or "", answer.exit or "")
     if isinstance(answer, OptionalAnswer) and not answer.is_complete:
         # Whatever else it wrote is kept: it may be what it found, or half of an answer.
-        return NothingToSay(built(answer.nothing or "", built(terms, pointer, exit), ""))
+        return NothingToSay(words=built(answer.nothing or "", built(terms, pointer, exit), ""))
     title = " ".join((getattr(answer, "title", "") or "").split())
     target = getattr(answer, "post", None) or 0
     text = built(terms, pointer, exit)
@@ -142,7 +142,7 @@ def plain_ending(text: str, brief: Brief) -> Reply | NothingToSay | None:
     if not text or text.startswith(("{", "[", "```")):  # the form, but not as it should be
         return None
     if brief.purpose == "task":
-        return NothingToSay(text)
+        return NothingToSay(words=text)
     is_reply = brief.purpose in ("reply", "comment")
     return Reply(terms="", pointer=text, text=text) if is_reply else None
 

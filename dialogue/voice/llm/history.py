@@ -78,11 +78,10 @@ def with_short_results(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 def with_prompt(messages: Sequence[ModelMessage], prompt: str) -> list[ModelMessage]:
     """The same conversation about a shorter first message."""
-    first = next(
-        (part for it in messages for part in it.parts if isinstance(part, UserPromptPart)), None
-    )
+    parts = (part for message in messages for part in message.parts)
+    first = next(part for part in parts if isinstance(part, UserPromptPart))
     return _replaced(
-        messages, lambda part: replace(part, content=prompt) if part is first else part
+        messages, lambda part: replace(first, content=prompt) if part is first else part
     )
 
 

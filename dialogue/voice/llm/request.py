@@ -98,7 +98,7 @@ class RecordedModel(WrapperModel):
         if problem := unusable(answer, words_of(answer, only=FORM if toolset else ""), self.mind):
             raise problem
         if is_nothing(text := history.plain_text(answer), self.talk.brief):
-            raise PlainAnswer(NothingToSay(text.strip()))
+            raise PlainAnswer(NothingToSay(words=text.strip()))
         self.last = toolset.received(answer, messages, self.mind) if toolset else answer
         return self.last
 

@@ -31,6 +31,7 @@ from dialogue.voice.llm.redaction import capped
 
 NOT_OFFERED = "tool_not_offered"  # stands for every other name; the model is not told of it
 MOST_AT_ONCE = 8  # calls of one answer that run at the same time
+MOST_OF_ANSWER = 501  # calls that are looked at: one more than any activation may make
 LONGEST_NAME = 200  # characters
 LONGEST_KEPT = 20_000  # characters of arguments that the model is shown again
 LONGEST_INVALID = 2_000  # characters, where they are no object or longer than that
@@ -84,11 +85,13 @@ class BeltToolset(AbstractToolset[object]):
     ) -> ModelResponse:
         """The answer with our ids, and with names and arguments that any model can be shown."""
         self.model, key = mind.model, mind.key
-        number = history.count_calls(messages)
+        number = before = history.count_calls(messages)
         parts: list[Any] = []
         for part in answer.parts:
             if isinstance(part, ToolCallPart) and part.tool_name != FORM:
                 number += 1
+                if number - before > MOST_OF_ANSWER:
+                    continue
                 part = self._named(part, f"call-{number}", key)
             elif isinstance(part, ToolCallPart):
                 part = replace(part, tool_call_id=f"answer-{len(messages)}-{len(parts)}")

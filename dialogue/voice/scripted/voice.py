@@ -50,7 +50,7 @@ class ScriptedVoice:
     ) -> Reply | NothingToSay:
         """Write a reply, comment or post. It calls no tools, and chooses and plans nothing."""
         if silence := NEEDS_MODEL.get(brief.purpose):
-            return NothingToSay(silence)
+            return NothingToSay(words=silence)
         rng = Random(f"{brief.seed}")  # noqa: S311 - variety, not a secret
         pen = _stone if brief.purpose == "stone" else _reply
         written = pen(brief, rng)
