@@ -205,6 +205,7 @@ SCHEDULES = {
     "send what is due": ("surfaces.tasks.deliver_due", 1),
     "withdraw what nobody decided": ("surfaces.tasks.expire_drafts", 1),
     "tell operators what waits": ("surfaces.tasks.notice", 1),
+    "report what agents did": ("dialogue.tasks.report", 5),
     "put old rounds and sessions away": ("surfaces.tasks.prune", 60),
     "put old transcripts away": ("dialogue.tasks.prune", 60),
 }

@@ -14,6 +14,7 @@ from dialogue.budgets.notices import spent_budgets
 from dialogue.dashboard.today import agents_today, cost_per_day, voice_step
 from dialogue.inbox import waits as notifications
 from dialogue.inbox.thread_annotations import of_messages, timeline_events
+from dialogue.reports.notices import hourly_reports
 from dialogue.stones import waits as stones
 from dialogue.wake_hooks import delivery as wake_hooks
 from dialogue.wake_hooks.models import WakeEvent, WakeEventState
@@ -68,7 +69,8 @@ EXTENSION = Extension(
     onboarding_steps=(voice_step,),
     thread_annotations=(of_messages,),
     timeline_events=(timeline_events,),
-    notice_sources=(spent_budgets,),
+    reports_view="dialogue:agent_reports",
+    notice_sources=(spent_budgets, hourly_reports),
     draft_guards=(demo.GUARD,),
     wait_bounds=(*notifications.BOUNDS, *stones.BOUNDS, *LEASES),
     wait_endings=(notifications.end_waits, stones.end_waits),

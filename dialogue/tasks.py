@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from dialogue import replier
 from dialogue.activations.pools import Pool
-from dialogue.models import Reservation, Spending, TranscriptStep, WakeEvent
+from dialogue.models import AgentReport, Reservation, Spending, TranscriptStep, WakeEvent
+from dialogue.reports import services as report_services
 from surfaces.workers.locks import one_at_a_time
 
 SECONDS = 60.0  # in which a task begins activations
@@ -15,6 +16,7 @@ LONGEST = 390.0  # less than the time after which the queue ends a task
 TRANSCRIPTS_KEPT = timedelta(days=90)  # the activation and its cost are kept
 EVENTS_KEPT = timedelta(days=30)
 BOOKS_KEPT = timedelta(days=400)
+REPORTS_KEPT = timedelta(days=30)
 
 
 def activate_due(pool: str = Pool.HYBRID) -> int:
@@ -42,6 +44,12 @@ def reply_due() -> int:
     return activate_due(Pool.NOTIFICATION)
 
 
+def report() -> int:
+    """Count what agents saw and did."""
+    with one_at_a_time("tasks.report") as is_alone:
+        return report_services.collect_reports(now=timezone.now()) if is_alone else 0
+
+
 def prune() -> int:
     """Delete old transcript steps; return the number."""
     now = timezone.now()
@@ -49,5 +57,6 @@ def prune() -> int:
     delivered.filter(made_at__lt=now - EVENTS_KEPT).delete()
     Reservation.objects.filter(settled_at__lt=now - EVENTS_KEPT).delete()
     Spending.objects.filter(starts__lt=(now - BOOKS_KEPT).date()).delete()
+    AgentReport.objects.filter(hour__lt=now - REPORTS_KEPT).delete()
     gone, _ = TranscriptStep.objects.filter(at__lt=now - TRANSCRIPTS_KEPT).delete()
     return gone

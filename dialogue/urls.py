@@ -6,6 +6,7 @@ from dialogue.activations import views as activation_views
 from dialogue.agents.views import agents, connect, presences, settings
 from dialogue.budgets import views as budgets
 from dialogue.inbox import views as inbox_views
+from dialogue.reports import views as report_views
 from dialogue.stones import views as stone_views
 from dialogue.voice import views as voice_views
 from dialogue.wake_hooks import views as wake_hook_views
@@ -32,6 +33,7 @@ urlpatterns = [
     path("models/<int:pk>/move", voice_views.move_brain, name="move_brain"),
     path("models/<int:pk>/remove", voice_views.remove_brain, name="remove_brain"),
     path("agents/<slug:slug>/inbox/", inbox_views.agent_inbox, name="agent_inbox"),
+    path("agents/<slug:slug>/reports/", report_views.agent_reports, name="agent_reports"),
     path("agents/<slug:slug>/wake/", wake_hook_views.wake, name="wake"),
     path("agents/<slug:slug>/wake/set", wake_hook_views.set_hook, name="set_hook"),
     path("agents/<slug:slug>/wake/test", wake_hook_views.send_test, name="send_test"),

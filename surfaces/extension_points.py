@@ -48,6 +48,7 @@ class Extension:
     nav_items: Sequence[NavLink] = ()  # in the menu, after Drafts
     settings_links: Sequence[NavLink] = ()
     connect_view: str = ""  # where an account is connected
+    reports_view: str = ""  # what one agent did, by its slug
     desk_kinds: Sequence[Any] = ()  # DeskKind, in the order of the desk's menu
     home_panels: Sequence[Callable[..., Any]] = ()  # (Dashboard) -> HomePanel | None
     onboarding_steps: Sequence[Callable[[], Any]] = ()  # () -> OnboardingStep
@@ -80,6 +81,11 @@ def end_waits(row: Any, *facts: str) -> None:
 def connect_url() -> str:
     """Where an operator connects an account."""
     return reverse(next(found.connect_view for found in extensions() if found.connect_view))
+
+
+def reports_url(agent: str) -> str:
+    """Where an operator reads what an agent did."""
+    return reverse(next(f.reports_view for f in extensions() if f.reports_view), args=[agent])
 
 
 def draft_guards() -> list[DraftGuard]:

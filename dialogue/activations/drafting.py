@@ -11,7 +11,7 @@ from datetime import datetime
 from django.db.models import F
 
 from dialogue.activations import services as activation_services
-from dialogue.activations.models import Activation
+from dialogue.activations.models import Activation, Purpose
 from dialogue.agents import limits
 from dialogue.models import Agent, Presence
 from surfaces.drafts import services as draft_services
@@ -52,7 +52,9 @@ def put_down(
     """
     account = activation_services.account_to_speak_from(activation)
     full = () if words.is_begun else _limits_reached(activation, words, now=now)
-    activation_services.check_still_allowed(activation, *also, *full)
+    has_contributed = activation.purpose == Purpose.EXPLORE and _wrote(activation)
+    once = (has_contributed, "exploration.once")
+    activation_services.check_still_allowed(activation, *also, once, *full)
     agent = activation.agent
     draft = draft_services.compose(
         account=account, what=words.what, target=words.target, title=words.title, text=words.text,
@@ -62,6 +64,11 @@ def put_down(
     )  # fmt: skip
     activation.mine().update(posts=F("posts") + 1)
     return draft
+
+
+def _wrote(activation: Activation) -> bool:
+    """Whether this activation wrote something, by its answer or by a tool."""
+    return activation.mine().filter(posts__gte=1).exists()
 
 
 def _limits_reached(

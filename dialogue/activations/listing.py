@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _lazy
@@ -10,6 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from dialogue.activations.models import Activation, ActivationState, TranscriptStep
 from dialogue.budgets.meters import money
 from surfaces.operators.scope import UNRESTRICTED, Scope
+from surfaces.text.reasons import as_reason
 from surfaces.text.spans import span
 from surfaces.web.pagination import KeysetPage, paginate
 
@@ -29,6 +31,7 @@ NAMES = (
     gettext_noop("checked"), gettext_noop("wrote"), gettext_noop("request"),
     gettext_noop("finish"), gettext_noop("counted"), gettext_noop("style"), gettext_noop("model"),
     gettext_noop("yes"), gettext_noop("no"), gettext_noop("nothing"),
+    gettext_noop("offered"), gettext_noop("feed"),
 )  # fmt: skip
 DOTS = {"failed": "fail", "answered": "done", "wrote": "done", "checked": "done"}
 
@@ -97,8 +100,15 @@ class TranscriptRow:
         return [(str(words), str(facts[name])) for name, words in TEXTS.items() if facts.get(name)]
 
     @property
+    def posts(self) -> list[dict[str, Any]]:
+        """Posts of an exploration, the offered ones first. Their words are other people's."""
+        found = self.step.facts.get("posts")
+        posts = found if isinstance(found, list) else []
+        return [post | {"why": as_reason(post.get("why"))} for post in posts]
+
+    @property
     def facts(self) -> list[tuple[str, str]]:
-        told = {"faults", *TEXTS}
+        told = {"faults", "posts", *TEXTS}
         return [
             (gettext(name.replace("_", " ")), _said(value))
             for name, value in self.step.facts.items()

@@ -132,6 +132,8 @@ class Activation(models.Model):
             Index(name="activation_suspended", fields=["id"], condition=Q(state="waiting")),
             # For the lists of one agent and of all agents.
             Index(name="activation_of_agent", fields=["agent", "-id"]),
+            # For reports.
+            Index(name="activation_failed", fields=["ended_at"], condition=Q(state="failed")),
         ]
 
     def __str__(self) -> str:
@@ -200,6 +202,10 @@ class ActivationItem(models.Model):
                     & ~Q(why={})
                 ),
             ),
+        ]
+        indexes = [
+            # For reports.
+            Index(name="activation_item_failed", fields=["ended_at"], condition=Q(state="failed"))
         ]
 
     def __str__(self) -> str:

@@ -65,8 +65,8 @@ def resume(pk: int, *, worker: str, now: datetime) -> Activation | None:
     try:
         with transaction.atomic():
             rows.update(
-                state=ActivationState.RUNNING, number=presence.agent.next_claim(now=now), worker=worker,
-                lease_until=now + services.LEASE, resumed_at=now, look_at=None, outcome={},
+                state=ActivationState.RUNNING, worker=worker,
+                number=presence.agent.next_claim(now=now), lease_until=now + services.LEASE, resumed_at=now, look_at=None, outcome={},
             )  # fmt: skip
     except IntegrityError as error:
         if "activation_one_live_per_agent" not in str(error):

@@ -25,6 +25,7 @@ from dialogue.budgets.shared import current
 from dialogue.dashboard.agent_status import AgentStatus, agent_status
 from dialogue.inbox.waiting import waits
 from dialogue.models import Activation, Agent, Notification, Presence, SharedBudget
+from dialogue.reports.listing import DayReport, last_day
 from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
 from surfaces.home.frame import PageFrame
 from surfaces.models import Account, Draft, Pause
@@ -241,6 +242,10 @@ class AgentOverview:
     def has_notifications(self) -> bool:
         found = Notification.objects.filter(agent=self.agent)
         return self._reach.narrow(found, account="presence__account", agent="").exists()
+
+    @cached_property
+    def reports(self) -> DayReport:
+        return last_day(self.agent, now=self.now, reach=self._reach)
 
     @cached_property
     def waits(self) -> list[dict[str, Any]]:

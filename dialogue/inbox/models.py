@@ -101,6 +101,13 @@ class Notification(models.Model):
                 fields=["presence", "verdict"],
                 condition=UNREAD | Q(verdict__in=["thread_full", "too_old"]),
             ),
+            # For reports: what came, and what was passed or held.
+            Index(name="notification_made", fields=["made_at"]),
+            Index(
+                name="notification_held_at",
+                fields=["considered_at"],
+                condition=Q(outcome="passed") | Q(verdict="suspect"),
+            ),
             # For the inbox of one agent.
             Index(name="notification_inbox", fields=["agent", "-id"]),
             # For notifications not yet sent to an external agent.

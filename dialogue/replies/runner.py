@@ -31,6 +31,7 @@ from dialogue.activations.models import (
 from dialogue.activations.requests import ask_again, rest, stopped
 from dialogue.activations.stop_signal import StopSignal, stop_asked_by
 from dialogue.replies.answer import NotificationWork
+from dialogue.replies.explore import ExplorationWork
 from dialogue.replies.item_work import Clock, ItemWork
 from dialogue.replies.post import TaskWork
 from dialogue.replies.verdicts import ReplyCounts
@@ -39,8 +40,12 @@ from surfaces.text.reasons import StoredReason, as_reason, reason
 
 logger = logging.getLogger(__name__)
 A_MOMENT = timedelta(seconds=2)
-# How each purpose is worked on. An exploration writes by `exploration.run`.
-WORKS: dict[str, type[ItemWork]] = {Purpose.REPLY: NotificationWork, Purpose.TASK: TaskWork}
+# How each purpose is worked on.
+WORKS: dict[str, type[ItemWork]] = {
+    Purpose.REPLY: NotificationWork,
+    Purpose.TASK: TaskWork,
+    Purpose.EXPLORE: ExplorationWork,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,8 @@ class Draft(models.Model):
                 include=["agent", "account"],
                 condition=Q(state="sent"),
             ),
+            # For reports of agents.
+            Index(name="draft_agent_made", fields=["made_at"], condition=~Q(agent="")),
             Index(name="draft_shadowed", fields=["made_at"], condition=Q(state="shadowed")),
         ]
 

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext_lazy
 
 from surfaces.desk import kinds
+from surfaces.extension_points import reports_url
 from surfaces.notices.email import Email
 from surfaces.notices.models.notice import Notice, NoticeReason, NoticeState
 from surfaces.notices.models.rule import NoticeDelivery
@@ -46,7 +47,11 @@ COUNTS = {  # in the order in which a subject names them
     NoticeReason.PAUSED: _lazy("sending is paused"),
     NoticeReason.HOUSE: ngettext_lazy("%(n)d instance alert", "%(n)d instance alerts", "n"),
     NoticeReason.SIGN_IN: ngettext_lazy("%(n)d sign-in alert", "%(n)d sign-in alerts", "n"),
+    NoticeReason.REPORT: ngettext_lazy("%(n)d agent report", "%(n)d agent reports", "n"),
 }
+
+# Their words are the program's own.
+OURS = {NoticeReason.HOUSE, NoticeReason.SIGN_IN, NoticeReason.REPORT}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +73,7 @@ class NoticeLine:
 
 def line_of(notice: Notice, *, base: str = "") -> NoticeLine:
     """In the language that is active. `base` goes before the link."""
-    is_ours = notice.reason in {NoticeReason.HOUSE, NoticeReason.SIGN_IN}
+    is_ours = notice.reason in OURS
     return NoticeLine(
         title=title_of(notice),
         link=base + page_of(notice),
@@ -94,6 +99,8 @@ def page_of(notice: Notice) -> str:
         return reverse("surfaces:desk_item", args=[notice.kind, notice.item_id])
     if notice.account_id and notice.reason in {NoticeReason.DOWN, NoticeReason.BACK}:
         return reverse("surfaces:account", args=[notice.account_id])
+    if notice.reason == NoticeReason.REPORT:
+        return reports_url(notice.agent)
     is_own = notice.reason == NoticeReason.SIGN_IN
     return reverse("surfaces:sessions" if is_own else "surfaces:home")
 

@@ -101,6 +101,13 @@ class RuleForm(StyledForm, forms.Form):
         _("Sign-ins"),
         _("Sign-ins to your account from a new browser or network, and failed ones."),
     )
+    sends_reports = _yes(
+        _("Agent reports"),
+        _(
+            "What agents saw, wrote and could not do, at most once an hour. Nothing is sent for an"
+            " hour in which nothing happened."
+        ),
+    )
     kinds = _several(
         _("Only these kinds"), _("Applies to desk items. If none is selected: all kinds.")
     )

@@ -23,6 +23,8 @@ def what(rule: NoticeRule) -> Iterator[str]:
         yield _("instance alerts")
     if rule.hears_sign_ins:
         yield _("sign-ins to your account")
+    if rule.sends_reports:
+        yield _("reports of agents")
     if rule.kinds:
         known = kinds.kinds()
         names = ", ".join(str(known[k].plural).lower() for k in rule.kinds if k in known)

@@ -28,12 +28,12 @@ from surfaces.operators.models.operator import Operator
 MOST = 20  # rules of one operator
 PLAIN = (
     "is_on", "hears_items", "hears_expiring", "hears_down", "hears_house",
-    "hears_sign_ins", "kinds",
+    "hears_sign_ins", "sends_reports", "kinds",
     "only_surfaces", "only_agents", "agents",
     "min_risk", "expires_minutes", "down_minutes", "pace", "every_hours", "daily_at",
     "quiet_from", "quiet_to", "urgent_breaks",
 )  # fmt: skip
-HEARS = [name for name in PLAIN if name.startswith("hears_")]
+HEARS = [name for name in PLAIN if name.startswith(("hears_", "sends_"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         raise BadInput(_lazy("Quiet hours must end at another hour than they begin."))
     if facts.get("pace") == NoticeFrequency.DAILY and facts.get("daily_at") is None:
         raise BadInput(_lazy("Enter the hour of the daily digest."))
-    if not any(
-        facts.get(f"hears_{what}") for what in ("items", "expiring", "down", "house", "sign_ins")
-    ):
+    if not any(facts.get(name) for name in HEARS):
         raise BadInput(_lazy("Choose at least one event, or disable the rule."))
     return facts
 

@@ -34,8 +34,10 @@ class SystemEvent:
     words: StoredReason  # what happened
     since: datetime
     account: int | None = None
+    surface: int | None = None  # of the account, for rules of some surfaces
     agent: str = ""
     is_urgent: bool = False
+    is_report: bool = False  # for rules with `sends_reports`, and no others
 
 
 def paused(hearers: Sequence[Recipient], now: datetime) -> None:
@@ -50,22 +52,22 @@ def paused(hearers: Sequence[Recipient], now: datetime) -> None:
 
 
 def extension_events(hearers: Sequence[Recipient], now: datetime) -> None:
-    if listening := _listening(hearers):
-        Notice.objects.keep(
-            hearer.notice(
-                NoticeReason.HOUSE,
-                event.key,
-                now=now,
-                moment=event.since,
-                is_urgent=event.is_urgent,
-                words=event.words,
-                account_id=event.account,
-                agent=event.agent,
-            )
-            for event in _events(now)
-            for hearer in listening
-            if _may_hear(hearer, event)
+    """Sources are asked also where nobody listens: what is told by the hour is over then."""
+    Notice.objects.keep(
+        hearer.notice(
+            NoticeReason.REPORT if event.is_report else NoticeReason.HOUSE,
+            event.key,
+            now=now,
+            moment=event.since,
+            is_urgent=event.is_urgent,
+            words=event.words,
+            account_id=event.account,
+            agent=event.agent,
         )
+        for event in _events(now)
+        for hearer in hearers
+        if _may_hear(hearer, event)
+    )
 
 
 def _listening(hearers: Sequence[Recipient]) -> list[Recipient]:
@@ -73,10 +75,14 @@ def _listening(hearers: Sequence[Recipient]) -> list[Recipient]:
 
 
 def _may_hear(hearer: Recipient, event: SystemEvent) -> bool:
+    rule, wish = hearer.rule, hearer.wish
+    if not (rule.sends_reports if event.is_report else rule.hears_house):
+        return False
     if event.account is None and not event.agent:
         return hearer.reach.is_whole
-    agents = hearer.wish.agents
-    is_meant = agents is None or not event.agent or event.agent in agents
+    is_meant = wish.agents is None or not event.agent or event.agent in wish.agents
+    if event.is_report and wish.surfaces is not None:
+        is_meant = is_meant and event.surface in wish.surfaces
     return is_meant and hearer.reach.allows(event.account, event.agent)
 
 

@@ -127,6 +127,7 @@ def _agents() -> dict[str, str]:
     for agent in (told if told.count() > 1 else Agent.objects.all()).order_by("slug"):
         at, name = f"/agents/{agent.slug}/", f"agent-{agent.slug}"
         found |= {name: at, f"{name}-inbox": f"{at}inbox/", f"{name}-wake": f"{at}wake/"}
+        found[f"{name}-reports"] = f"{at}reports/"
         if agent.slug != "lian":
             found |= {f"{name}-settings": f"{at}settings/", f"{name}-voice": f"{at}voice/"}
             found[f"{name}-join"] = f"{at}presences/add"

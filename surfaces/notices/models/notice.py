@@ -33,6 +33,7 @@ class NoticeReason(models.TextChoices):
     PAUSED = "paused", _("Paused")
     HOUSE = "house", _("Instance")
     SIGN_IN = "sign_in", _("Sign-in")
+    REPORT = "report", _("Agent report")
 
 
 class NoticeState(models.TextChoices):

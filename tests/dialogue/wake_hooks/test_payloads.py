@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -87,6 +88,26 @@ def test_the_sentences_stay_short_however_much_is_new():
     shown = text.count("reply by")
     assert 0 < shown < 20
     assert f"And {99 - shown} more." in text
+
+
+def test_a_wake_ends_with_the_task_log_answer_report_back():
+    body = payloads.new_items_event(
+        agent="iris", account="iris@x", surface="X", kind="hub", items=[], count=1, unread=1,
+        fetch={"desk": "https://desk.example/threads/"}, now=NOON,
+    )  # fmt: skip
+    text = payloads.sentences(body)
+    assert text.startswith("[EXTERNAL_REPLY_CHECK] 1 new for iris as iris@x on X, ")
+    assert text.endswith("\n" + payloads.TASK)
+    assert body["data"]["task"] == payloads.TASK
+    order = [payloads.TASK.index(words) for words in ("Log:", "Bohmian", "Report back")]
+    assert order == sorted(order)
+    del body["data"]["task"]  # of an event that was made by an older version
+    assert payloads.sentences(body) == text
+
+
+def test_the_task_of_a_wake_stands_in_the_documentation():
+    docs = (Path(__file__).resolve().parents[3] / "docs" / "api.md").read_text()
+    assert "`task`" in docs
 
 
 @pytest.mark.parametrize(
