@@ -9,6 +9,8 @@ from dialogue.activations.models import Activation, ActivationState
 from dialogue.agents.models.agent import Agent
 from dialogue.agents.models.presence import Presence
 from dialogue.agents.scope import accounts_of, agent_choices, agents_of
+from dialogue.approvals import desk_items
+from dialogue.approvals import thread_annotations as tool_calls
 from dialogue.budgets.notices import spent_budgets
 from dialogue.dashboard.today import agents_today, cost_per_day, voice_step
 from dialogue.inbox import waits as notifications
@@ -59,10 +61,11 @@ EXTENSION = Extension(
         ),
     ),
     connect_view="dialogue:connect",
+    desk_kinds=desk_items.KINDS,
     home_panels=(agents_today, cost_per_day),
     onboarding_steps=(voice_step,),
-    thread_annotations=(of_messages,),
-    timeline_events=(timeline_events,),
+    thread_annotations=(of_messages, tool_calls.of_messages),
+    timeline_events=(timeline_events, tool_calls.timeline_events),
     notice_sources=(spent_budgets,),
     draft_guards=(demo.GUARD,),
     wait_bounds=(*notifications.BOUNDS, *stones.BOUNDS, *LEASES),
