@@ -19,7 +19,7 @@ from dialogue.tools.base import LONGEST_ARGUMENTS
 from dialogue.tools.registry import TOOLS
 from surfaces.web.forms import StyledForm
 
-LONG = 120  # characters; what may be longer is written in several lines
+LONG, LONGER = 120, 400  # characters: what is, or may be, longer is written in several lines
 USUAL_DAYS = 30  # until a rule ends
 Schema = Mapping[str, Any]
 
@@ -116,15 +116,19 @@ def field_of(schema: Schema, given: Any, *, is_required: bool) -> forms.Field:
             return forms.FloatField(required=is_required, min_value=low, max_value=high)
         case {"type": "string"}:
             longest = schema.get("maxLength")
-            is_long = (longest or len(str(given or ""))) > LONG or "\n" in str(given or "")
+            is_long = (longest or 0) > LONGER or len(str(given or "")) > LONG or _is_split(given)
             return TextField(
                 is_long=is_long, required=is_required and bool(schema.get("minLength")),
                 min_length=schema.get("minLength"), max_length=longest or LONGEST_ARGUMENTS,
                 empty_value=None if given is None else "",
-                help_text=_("At most %(limit)s characters.") % {"limit": longest}
+                help_text=_("At most %(limit)s characters.") % {"limit": f"{longest:,}"}
                 if longest else "",
             )  # fmt: skip
     return JSONField(required=is_required, help_text=_("As JSON."))
+
+
+def _is_split(given: Any) -> bool:
+    return "\n" in str(given or "")
 
 
 def _bounds(low: Any, high: Any) -> str:
@@ -140,7 +144,7 @@ class ApprovalRuleForm(StyledForm, forms.Form):
         label=_lazy("Until"),
         required=False,
         help_text=_lazy("The last day on which it allows calls. Empty: until it is revoked."),
-        widget=forms.DateInput(attrs={"type": "date", "class": "input n"}, format="%Y-%m-%d"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         error_messages={"invalid": _lazy("Enter a date like 2026-12-31.")},
     )
     asks_when_untrusted = forms.BooleanField(
@@ -171,7 +175,7 @@ class ApprovalRuleForm(StyledForm, forms.Form):
         self.names = list(dict.fromkeys([*known, *arguments]))
         for name in self.names:
             given = _exactly(arguments[name]) if name in arguments else ""
-            is_long = len(given) > LONG or "\n" in given
+            is_long = len(given) > LONG or _is_split(given)
             self.fields[f"of-{name}"] = TextField(
                 is_long=is_long, label=name, required=False, initial=given,
                 max_length=LONGEST_PATTERN,

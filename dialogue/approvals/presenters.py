@@ -172,8 +172,8 @@ def _to_come(call: ToolCall) -> Iterable[TimelineEvent]:
 
 
 def summary(call: ToolCall) -> str:
-    """The arguments in one line: "content: Yes., reply_to: 12"."""
+    """The arguments in one line, short ones first: "reply_to: 12, content: Yes."."""
     some = [f"{name}: {_text(value)}" for name, value in call.arguments.items() if value]
-    return FORMATS["list"](some)
+    return FORMATS["list"](sorted(some, key=len))
 
 

@@ -30,6 +30,7 @@ from surfaces.threads.timeline import TimelineEvent
 # Label and style of an activation by its state.
 CAME = {
     ActivationState.RUNNING: (later("Attempt %d, running"), "warn"),
+    ActivationState.WAITING: (later("Attempt %d, waiting for approval"), "warn"),
     ActivationState.DONE: (later("Attempt %d, draft written"), "done"),
     ActivationState.FAILED: (later("Attempt %d failed"), "fail"),
     ActivationState.EXHAUSTED: (later("Attempt %d, out of budget"), "warn"),
