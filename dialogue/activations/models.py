@@ -178,6 +178,8 @@ class ActivationItem(models.Model):
     )
     state = models.CharField(max_length=8, choices=ItemState, default=ItemState.PENDING)
     why = ReasonField(help_text="The result, for operators.")
+    # Texts by others that its prompt showed the model: arguments of calls are compared with them.
+    shown = models.JSONField(default=list, blank=True)
     draft = models.ForeignKey(Draft, models.SET_NULL, null=True, blank=True, related_name="items")
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -19,6 +19,7 @@ from dialogue.activations.models import Activation, ActivationItem
 from dialogue.agents.models.agent import Agent
 from dialogue.agents.models.presence import Presence
 from dialogue.agents.models.settings import ToolRisk
+from dialogue.memory.models import Trust
 from surfaces.audit.models import Owner
 from surfaces.errors import IllegalMove, StaleState
 from surfaces.models import Draft, Message
@@ -78,6 +79,8 @@ class ToolCall(models.Model):
     asked_arguments = models.JSONField(default=dict)  # validated, before an operator's edit
     # Of each argument, whose words went into it: {"text": [{"kind": "message", "id": 5, …}]}
     sources = models.JSONField(default=dict, blank=True)
+    # What its result showed the model, with the words: later arguments are compared with them.
+    shown = models.JSONField(default=list, blank=True)
     digest = models.CharField(max_length=64)
     approved_digest = models.CharField(max_length=64, blank=True)
     thread = models.ForeignKey(Message, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -137,8 +140,12 @@ class ToolCall(models.Model):
             Index(name="tool_call_due", fields=["not_before"], condition=Q(state="approved")),
             # For calls of dead workers.
             Index(name="tool_call_running", fields=["id"], condition=Q(state="running")),
+            # For calls whose activation ended before they began.
+            Index(name="tool_call_proposed", fields=["id"], condition=Q(state="proposed")),
             # For the list of one agent.
             Index(name="tool_call_of_agent", fields=["agent", "-id"]),
+            # For the same call, made again.
+            Index(name="tool_call_digest", fields=["digest"]),
         ]
 
     def __str__(self) -> str:
@@ -155,6 +162,11 @@ class ToolCall(models.Model):
     @property
     def state_name(self) -> StoredReason:
         return reason(f"tool_call_state.{self.state}")
+
+    @property
+    def is_untrusted(self) -> bool:
+        """Whether words of strangers went into its arguments."""
+        return any(one["trust"] == Trust.STRANGER for by in self.sources.values() for one in by)
 
     def advance(self, to: ToolCallState, **facts: Any) -> None:
         """Move to another state, or raise `StaleState` if the row moved meanwhile."""

@@ -1,0 +1,378 @@
+"""Operators decide; a worker runs what they decided, once, and only if it still may."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from dialogue.activations.models import Activation
+from dialogue.approvals import services
+from dialogue.approvals.preconditions import policy_of
+from dialogue.models import Agent, AgentSettings, Presence, ToolCall
+from surfaces.errors import BadInput, NotAllowed, StaleState
+from surfaces.models import Account, AuditEvent, Draft, Message
+from surfaces.pauses import services as pause_services
+from tests.dialogue.approvals.factories import INJECTION, MIRA, TOMAS, CallWorld
+from tests.factories import NOON, make_message
+
+pytestmark = pytest.mark.django_db
+TEN = timedelta(seconds=10)
+
+
+def approve(call, **given):
+    ordinary = {"digest": call.digest, "by": MIRA, "now": NOON}
+    services.approve(call, **(ordinary | given))
+
+
+def outcome_of(world, call):
+    return world.resume().decided()[call.call_id]
+
+
+# ── approve ───────────────────────────────────────────────────────────────
+
+
+def test_an_approved_call_runs_once_and_the_model_is_told(asking):
+    call = asking.asked("shell", "once")
+    approve(call)
+    belt = asking.resume()
+    assert belt.decided()[call.call_id].text.endswith("kept once")
+    assert belt.decided()[call.call_id].text.endswith("kept once")
+    assert asking.resume().decided()[call.call_id].text.endswith("kept once")
+    assert asking.ran() == ["once"]
+    call.refresh_from_db()
+    assert (call.state, call.worker, call.decided_by) == ("done", "another worker", MIRA)
+    assert asking.activation.steps.filter(kind="returned").count() == 1
+
+
+def test_an_approval_is_told_in_the_audit_log_with_account_and_agent(asking):
+    call = asking.asked()
+    approve(call)
+    event = AuditEvent.objects.called("tool_call.approved").get()
+    assert (event.actor, event.account_id, event.agent) == (
+        MIRA, asking.account.pk, asking.agent.slug
+    )  # fmt: skip
+
+
+def test_nothing_runs_before_the_undo_time_is_over(asking):
+    call = asking.asked()
+    approve(call, delay=TEN)
+    assert asking.resume().decided() == {}
+    assert asking.ran() == []
+    asking.now = NOON + TEN
+    assert outcome_of(asking, call).text.endswith("kept hello")
+
+
+def test_an_approval_of_something_else_is_refused(asking):
+    call = asking.asked()
+    with pytest.raises(StaleState, match="changed since you looked"):
+        approve(call, digest="of something else")
+    assert ToolCall.objects.get(pk=call.pk).state == "waiting"
+
+
+def test_what_was_approved_is_what_runs_or_nothing_does(asking):
+    call = asking.asked()
+    approve(call)
+    ToolCall.objects.filter(pk=call.pk).update(arguments={"text": "something else"})
+    assert outcome_of(asking, call).is_error
+    assert asking.ran() == []
+    call.refresh_from_db()
+    assert call.state == "stale"
+
+
+def test_the_second_person_is_told_who_was_first(asking):
+    call = asking.asked()
+    approve(call, by=TOMAS)
+    for second in (
+        lambda: approve(call),
+        lambda: services.deny(call, words="no", by=MIRA, now=NOON),
+    ):
+        with pytest.raises(StaleState, match="tomas was first: this call is approved"):
+            second()
+    assert ToolCall.objects.get(pk=call.pk).decided_by == TOMAS
+
+
+# ── edited arguments ──────────────────────────────────────────────────────
+
+
+def test_edited_arguments_run_and_what_was_asked_is_kept(asking):
+    call = asking.asked("shell", "as asked")
+    shown = call.digest
+    approve(call, arguments={"text": "as edited", "times": 1})
+    assert call.arguments == {"text": "as edited"}
+    assert call.asked_arguments == {"text": "as asked"}
+    assert shown != call.digest == call.approved_digest
+    assert outcome_of(asking, call).text.endswith("kept as edited")
+    event = AuditEvent.objects.called("tool_call.approved").get()
+    assert event.facts["before"] == {"text": "as asked"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {}, {"text": 5}, {"text": "x", "other": 1}, {"text": "a\0b"}, {"text": "\ud800"},
+        {"text": object()}, {"text": "x" * 70_000},
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_edited_arguments_out_of_the_schema_are_refused(asking, arguments):
+    call = asking.asked()
+    with pytest.raises(BadInput, match="not valid"):
+        approve(call, arguments=arguments)
+    assert ToolCall.objects.get(pk=call.pk).state == "waiting"
+
+
+def test_edited_arguments_nested_without_end_are_refused(asking):
+    call, tree = asking.asked(), []
+    for _ in range(10_000):
+        tree = [tree]
+    with pytest.raises(BadInput, match="not valid"):
+        approve(call, arguments={"text": "x", "tree": tree})
+
+
+def test_edited_arguments_are_granted_like_asked_ones(asking):
+    asking.set(grants=["shell:run", "!shell:run:root"])
+    call = asking.asked()
+    with pytest.raises(NotAllowed, match="no grant"):
+        approve(call, arguments={"text": "x", "community": "root"})
+
+
+# ── deny, undo ────────────────────────────────────────────────────────────
+
+
+def test_the_model_reads_why_it_was_denied(asking):
+    call = asking.asked()
+    services.deny(call, words=" Not\0 here. ", by=MIRA, now=NOON)
+    outcome = outcome_of(asking, call)
+    assert outcome.is_error
+    assert outcome.text.endswith("The operator says: Not here.")
+    assert asking.ran() == []
+    assert AuditEvent.objects.called("tool_call.denied").get().facts["said"] == "Not here."
+
+
+def test_words_to_a_model_end_somewhere(asking):
+    with pytest.raises(BadInput, match="1,000"):
+        services.deny(asking.asked(), words="x" * 1_001, by=MIRA, now=NOON)
+
+
+def test_an_approval_is_undone_with_its_edit_before_anything_runs(asking):
+    call = asking.asked("shell", "as asked")
+    before = call.digest
+    approve(call, delay=TEN, arguments={"text": "as edited"})
+    services.undo(call, by=MIRA, now=NOON + TEN / 2)
+    assert (call.state, call.arguments, call.digest) == ("waiting", {"text": "as asked"}, before)
+    assert (call.decided_by, call.approved_digest, call.not_before) == ("", "", None)
+    approve(call)
+    assert AuditEvent.objects.called("tool_call.taken_back").count() == 1
+
+
+def test_an_approval_is_not_undone_once_it_is_due(asking):
+    call = asking.asked()
+    approve(call, delay=TEN)
+    with pytest.raises(StaleState, match="Too late"):
+        services.undo(call, by=MIRA, now=NOON + TEN)
+
+
+def test_a_denial_is_undone_until_the_agent_goes_on(asking):
+    call = asking.asked()
+    services.deny(call, words="no", by=MIRA, now=NOON)
+    services.undo(call, by=MIRA, now=NOON + TEN / 2)
+    assert (call.state, call.said, call.result, call.ended_at) == ("waiting", "", "", None)
+    services.deny(call, words="no", by=MIRA, now=NOON)
+    with pytest.raises(StaleState, match="Too late"):
+        services.undo(call, by=MIRA, now=NOON + timedelta(minutes=5))
+    asking.resume()
+    with pytest.raises(StaleState, match="Too late"):
+        services.undo(call, by=MIRA, now=NOON)
+
+
+def test_what_the_policy_denied_is_not_undone(asking):
+    asking.set(approval_mode="skip")
+    asking.call("shell")
+    asking.suspend()
+    with pytest.raises(StaleState):
+        services.undo(asking.last(), by=MIRA, now=NOON)
+
+
+# ── what changed meanwhile ────────────────────────────────────────────────
+
+
+def elsewhere(world):
+    Agent.objects.filter(pk=world.agent.pk).update(lives="elsewhere")
+
+
+def unassigned(world):
+    Presence.objects.filter(pk=world.presence.pk).update(ended_at=NOON)
+
+
+def switched_off(world):
+    world.set(is_autonomous=False)
+
+
+def grant_taken(world):
+    world.set(grants=["web:read"])
+
+
+def grant_denied_for_it(world):
+    world.set(grants=["*:*", "!shell:run:*"])
+
+
+def policy_denies(world):
+    world.set(on_execute="deny")
+
+
+def comment_edited(world):
+    Message.objects.filter(pk=world.comment.pk).update(content="another question")
+
+
+def comment_deleted(world):
+    Message.objects.filter(pk=world.comment.pk).update(deleted_at=NOON)
+
+
+def thread_deleted(world):
+    Message.objects.filter(pk=world.comment.post_id).update(deleted_at=NOON)
+
+
+def comment_is_spam(world):
+    Message.objects.filter(pk=world.comment.pk).update(spam_status="spam")
+
+
+def comment_answered(world):
+    make_message(post=world.comment.post, parent=world.comment, direction="outgoing")
+
+
+def notification_gone(world):
+    world.notification.delete()
+
+
+LASTING = [
+    elsewhere, unassigned, switched_off, grant_taken, grant_denied_for_it, policy_denies,
+    comment_edited, comment_deleted, thread_deleted, comment_is_spam, comment_answered,
+    notification_gone,
+]  # fmt: skip
+
+
+def paused(world):
+    pause_services.pause("agent", world.agent.slug, why="x", by=MIRA, now=NOON)
+
+
+def spent(world):
+    world.set(tokens_per_day=0)
+
+
+def account_off(world):
+    Account.objects.filter(pk=world.account.pk).update(is_on=False)
+
+
+def sign_in_failed(world):
+    Account.objects.filter(pk=world.account.pk).update(state="auth_failed")
+
+
+PASSING = [paused, spent, account_off, sign_in_failed]
+
+
+@pytest.mark.parametrize("change", LASTING)
+def test_what_changed_for_good_makes_it_stale_at_the_moment_of_approval(asking, change):
+    call = asking.asked()
+    change(asking)
+    with pytest.raises(StaleState):
+        approve(call)
+    call = ToolCall.objects.get(pk=call.pk)
+    assert (call.state, bool(call.why), call.result.startswith("Nothing was done.")) == (
+        "stale", True, True
+    )  # fmt: skip
+    assert AuditEvent.objects.called("tool_call.went_stale").exists()
+
+
+@pytest.mark.parametrize("change", [*LASTING, *PASSING])
+def test_what_changed_after_the_approval_keeps_it_from_running(asking, change):
+    call = asking.asked()
+    approve(call)
+    change(asking)
+    outcome = outcome_of(asking, call)
+    call.refresh_from_db()
+    assert (outcome.is_error, call.state, asking.ran()) == (True, "stale", [])
+    assert str(call.why) in outcome.text
+
+
+@pytest.mark.parametrize("change", PASSING)
+def test_what_passes_lets_an_approved_call_wait_and_the_row_says_so(asking, change):
+    call = asking.asked()
+    change(asking)
+    approve(call)
+    assert call.state == "approved"
+    assert str(call.why).startswith("Approved. It does not run yet: ")
+
+
+def test_an_approval_in_the_moment_of_expiry_is_too_late(asking):
+    call = asking.asked()
+    with pytest.raises(StaleState, match="Nobody decided in time"):
+        approve(call, now=call.expires_at)
+    assert ToolCall.objects.get(pk=call.pk).state == "expired"
+    assert asking.ran() == []
+
+
+def test_a_deleted_agent_takes_its_calls_along(asking):
+    call = asking.asked()
+    Agent.objects.filter(pk=asking.agent.pk).delete()
+    with pytest.raises(ToolCall.DoesNotExist):
+        approve(call)
+
+
+def test_an_approved_draft_of_a_stranger_s_words_goes_out_by_the_mode(db):
+    world = CallWorld(mode="auto")
+    call = world.asked("post", INJECTION)
+    approve(call)
+    outcome_of(world, call)
+    assert Draft.objects.get().state == "approved"
+
+
+# ── unconfirmed ───────────────────────────────────────────────────────────
+
+
+def unconfirmed(world):
+    call = world.asked("call_out")
+    ToolCall.objects.filter(pk=call.pk).update(state="unknown", why="approval.unknown")
+    call.refresh_from_db()
+    return call
+
+
+def test_an_unconfirmed_call_is_never_repeated_by_itself(asking):
+    call = unconfirmed(asking)
+    assert asking.resume().decided() == {}
+    assert asking.ran() == []
+    with pytest.raises(StaleState):
+        approve(call)
+
+
+def test_a_person_says_that_it_ran(asking):
+    call = unconfirmed(asking)
+    services.settle_as_run(call, result="the\0 file moltbook_test is there", by=MIRA, now=NOON)
+    outcome = outcome_of(asking, call)
+    assert outcome.text == "It ran, as an operator found. the file [key] is there"
+    assert (outcome.is_error, call.state, asking.ran()) == (False, "done", [])
+
+
+def test_a_person_lets_it_run_again(transactional_db):
+    world = CallWorld()
+    call = unconfirmed(world)
+    services.run_again(call, by=MIRA, now=NOON)
+    assert outcome_of(world, call).text.endswith("kept hello")
+    assert world.ran() == ["hello"]
+    with pytest.raises(StaleState):
+        services.run_again(call, by=TOMAS, now=NOON)
+
+
+def test_nobody_would_run_it_again_after_its_activation_ended(asking):
+    call = unconfirmed(asking)
+    Activation.objects.update(state="abandoned", ended_at=NOON, outcome="activation.worker_died")
+    with pytest.raises(NotAllowed, match="has ended"):
+        services.run_again(call, by=MIRA, now=NOON)
+
+
+def test_settings_are_asked_for_by_risk():
+    settings = AgentSettings()
+    assert [policy_of(settings, risk) for risk in ("read", "write", "publish", "execute")] == [
+        "allow", "allow", "mode", "ask"
+    ]  # fmt: skip
+    assert policy_of(settings, "unknown") == "deny"
