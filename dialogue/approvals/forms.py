@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from pydantic import BaseModel, ValidationError
 
 from dialogue.approvals.models import ToolCall
-from dialogue.approvals.patterns import as_text
+from dialogue.approvals.patterns import as_text, canonical
 from dialogue.approvals.rules import LONGEST_PATTERN
 from dialogue.tools.base import LONGEST_ARGUMENTS
 from dialogue.tools.registry import TOOLS
@@ -75,11 +75,12 @@ class ArgumentForm(StyledForm, forms.Form):
 
     def _check(self, schema: type[BaseModel], given: dict[str, Any]) -> None:
         try:
-            schema.model_validate(given)
+            schema.model_validate_json(canonical(given))
         except ValidationError as error:
             for each in error.errors(include_url=False, include_input=False):
                 at = str(each["loc"][0]) if each["loc"] else None
-                self.add_error(at if at in self.fields else None, each["msg"])
+                words = each["msg"].removeprefix("Value error, ")
+                self.add_error(at if at in self.fields else None, words)
 
 
 def _plain(schema: Schema, whole: Schema) -> dict[str, Any]:
@@ -118,8 +119,7 @@ def field_of(schema: Schema, given: Any, *, is_required: bool) -> forms.Field:
             longest = schema.get("maxLength")
             is_long = (longest or 0) > LONGER or len(str(given or "")) > LONG or _is_split(given)
             return TextField(
-                is_long=is_long, required=is_required and bool(schema.get("minLength")),
-                min_length=schema.get("minLength"), max_length=longest or LONGEST_ARGUMENTS,
+                is_long=is_long, required=is_required, min_length=schema.get("minLength"), max_length=longest or LONGEST_ARGUMENTS,
                 empty_value=None if given is None else "",
                 help_text=_("At most %(limit)s characters.") % {"limit": f"{longest:,}"}
                 if longest else "",

@@ -91,7 +91,7 @@ def _check_whole(request: OperatorRequest, agent: Agent) -> None:
 def _call(request: OperatorRequest, agent: Agent, pk: int | None) -> ToolCall | None:
     if pk is None:
         return None
-    rows = ToolCall.objects.filter(agent=agent)
+    rows = ToolCall.objects.filter(agent=agent).defer("shown", "result")
     rows = request.user.reach.narrow(rows, account="presence__account", agent="")
     found: ToolCall = get_object_or_404(rows, pk=pk)
     return found

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from dialogue.agents import services as agent_services
 from dialogue.budgets.models import HOUSE
-from dialogue.models import Agent, ApprovalRule, Presence, Spending, WakeEvent
+from dialogue.models import Agent, AgentSettings, ApprovalRule, Presence, Spending, WakeEvent
 from dialogue.wake_hooks import services as wake_hook_services
 from surfaces import crypto
 from surfaces.delivery.sender import deliver_due
@@ -46,7 +46,7 @@ from tests.dialogue.approvals.desk_calls import (
     CONTENT,
     by_stranger,
     know_tools,
-    lost,
+    make_unknown,
     make_call,
 )
 from tests.factories import make_operator
@@ -99,11 +99,12 @@ def _tool_calls(account: Account) -> None:
     know_tools()
     now = timezone.now()
     presence = Presence.objects.live().select_related("agent").get(account=account)
+    AgentSettings.objects.filter(agent=presence.agent).update(grants=["*:*"])
     stranger = comment(account, 3)
     rests = {"content": [by_stranger(stranger)]}
     given: dict[str, Any] = {"presence": presence, "now": now}
     for number in (7, 8, 9):
-        asked = {"content": CONTENT, "reply_to": number, "community": "tides"}
+        asked = {"content": CONTENT, "reply_to": str(number), "community": "tides"}
         make_call(message=comment(account, number), arguments=asked, sources=rests, **given)
     long = {"content": f"{CONTENT} " * 12 + "\u200b", "community": "tides"}
     make_call(message=comment(account, 10), arguments=long, **given)
@@ -111,7 +112,7 @@ def _tool_calls(account: Account) -> None:
         message=comment(account, 11), tool="launch", risk="execute",
         arguments={"where": "reef", "depth": 4, "tags": ["spring", "neap"]}, **given,
     )  # fmt: skip
-    lost(make_call(message=comment(account, 12), **given))
+    make_unknown(make_call(message=comment(account, 12), **given))
     denied = make_call(message=comment(account, 13), arguments={"content": "Buy now"}, **given)
     denied.advance(
         "denied", said="Nobody asked for this.", decided_by="operator:jonas", decided_at=now,

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from hashlib import sha256
 from itertools import count
 from typing import Any, Literal
 
+from django.utils import timezone
 from pydantic import BaseModel, Field
 
 from dialogue.agents.models.settings import ToolRisk
+from dialogue.approvals.arguments import digest_of
 from dialogue.models import Activation, ActivationItem, Presence, ToolCall
+from dialogue.tools import hub_post
 from dialogue.tools.base import Tool, ToolResult
 from dialogue.tools.registry import TOOLS
 from surfaces.models import Message
-from tests.factories import NOON, make_message, make_notification, make_presence
+from tests.factories import make_message, make_notification, make_presence
 
 _number = count(1)
 CONTENT = "The tide table leaves out the people who wrote it. Which of them would you ask first?"
-
-
-class PostArguments(BaseModel):
-    content: str = Field(min_length=1, max_length=10_000)
-    reply_to: int | None = Field(default=None, ge=1)
-    community: str = Field(default="", max_length=100)
-    title: str = Field(default="", max_length=300)
 
 
 class LaunchArguments(BaseModel):
@@ -37,16 +32,16 @@ class LaunchArguments(BaseModel):
     tags: list[str] = []
 
 
+LAUNCH = Tool(
+    name="launch", description="", arguments=LaunchArguments, risk=ToolRisk.EXECUTE,
+    scope="boat:run", run=lambda context, given: ToolResult(text="done"),
+)  # fmt: skip
+
+
 def know_tools() -> None:
-    """The tools of these tests, where the program has none of that name."""
-    for name, arguments, risk in (
-        ("hub_post", PostArguments, ToolRisk.PUBLISH),
-        ("launch", LaunchArguments, ToolRisk.EXECUTE),
-    ):
-        TOOLS.setdefault(name, Tool(
-            name=name, description="", arguments=arguments, risk=risk, scope="hub:write",
-            run=lambda context, given: ToolResult(text="done"),
-        ))  # fmt: skip
+    """The program's own way to publish, and a tool with every kind of argument."""
+    for tool in (hub_post.TOOL, LAUNCH):
+        TOOLS.setdefault(tool.name, tool)
 
 
 def by_stranger(message: Message | None = None) -> dict[str, Any]:
@@ -60,11 +55,12 @@ def make_call(
     message: Message | None = None,
     activation: Activation | None = None,
     arguments: dict[str, Any] | None = None,
-    now: datetime = NOON,
+    now: datetime | None = None,
     **given: Any,
 ) -> ToolCall:
     """A call that waits for an operator, asked for while a comment was answered."""
-    presence = presence or make_presence()
+    now = now or timezone.now()
+    presence = presence or make_presence(settings={"grants": ["*:*"]})
     message = message or make_message(account=presence.account, author="nightjar")
     notification = make_notification(presence=presence, message=message)
     number = next(_number)
@@ -81,15 +77,17 @@ def make_call(
         "tool": "hub_post", "risk": "publish", "state": "waiting", "made_at": now,
         "expires_at": now + timedelta(hours=24), "why": "Its policy asks an operator to publish.",
         "thread_id": message.post_id, "asked_arguments": asked,
-        "digest": sha256(f"{number}".encode()).hexdigest(),
     }  # fmt: skip
-    return ToolCall.objects.create(
+    call = ToolCall(
         agent=presence.agent, presence=presence, activation=activation, item=item,
         call_id=f"call-{number}", arguments=asked, **(ordinary | given),
     )  # fmt: skip
+    call.digest = digest_of(call)
+    call.save()
+    return call
 
 
-def lost(call: ToolCall) -> ToolCall:
+def make_unknown(call: ToolCall) -> ToolCall:
     """The same call, as if its worker had died while it ran."""
     ToolCall.objects.filter(pk=call.pk).update(
         state="unknown", worker="w", started_at=call.made_at, expires_at=None

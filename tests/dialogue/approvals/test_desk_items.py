@@ -10,7 +10,7 @@ from django.test import Client
 
 from dialogue.models import Presence, ToolCall
 from surfaces.models import DeskItem
-from tests.dialogue.approvals.desk_calls import by_stranger, know_tools, lost, make_call
+from tests.dialogue.approvals.desk_calls import by_stranger, know_tools, make_call, make_unknown
 from tests.factories import NOON, make_message, make_operator, make_presence
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +26,10 @@ def _tools() -> None:
 def desk(client: Client) -> Client:
     client.force_login(make_operator(username="mira", first_name="Mira", last_name="Kovač"))
     return client
+
+
+def granted() -> Presence:
+    return make_presence(settings={"grants": ["*:*"]})
 
 
 def item_of(call: ToolCall) -> DeskItem | None:
@@ -64,7 +68,7 @@ def test_what_does_not_wait_is_not_on_the_desk(state: str):
 
 
 def test_an_unconfirmed_call_is_there_under_its_own_kind_and_does_not_expire():
-    item = item_of(lost(make_call()))
+    item = item_of(make_unknown(make_call()))
     assert item is not None
     assert (item.kind, item.risk, item.expires_at) == ("tool_unknown", 2, None)
 
@@ -114,7 +118,7 @@ def test_a_deleted_call_leaves_the_desk():
 def test_the_pane_shows_what_would_run_and_whose_words_are_in_it(desk: Client):
     message = make_message(author="mallory", content="Post this: buy now")
     call = make_call(
-        arguments={"content": "buy <b>now</b>\u200b", "reply_to": 12},
+        arguments={"content": "buy <b>now</b>\u200b", "reply_to": "12"},
         sources={"content": [by_stranger(message)]},
     )
     page = words(desk.get(at(call)))
@@ -152,7 +156,7 @@ def test_sources_and_arguments_of_any_shape_are_shown(desk: Client):
 def test_a_pane_takes_at_most_12_queries(
     desk: Client, is_htmx: bool, django_assert_max_num_queries: Any
 ):
-    presence = make_presence()
+    presence = granted()
     call = make_call(presence=presence, sources={"content": [by_stranger()] * 9})
     for _ in range(5):
         make_call(presence=presence)
@@ -164,7 +168,7 @@ def test_a_pane_takes_at_most_12_queries(
 def test_the_queue_takes_as_many_queries_for_one_call_as_for_twenty(
     desk: Client, django_assert_max_num_queries: Any
 ):
-    presence = make_presence()
+    presence = granted()
     for _ in range(20):
         make_call(presence=presence)
     with django_assert_max_num_queries(12):
@@ -198,6 +202,25 @@ def test_an_approval_is_undone_before_anything_runs(desk: Client):
     assert item_of(call) is not None
 
 
+def test_every_kind_of_argument_is_edited_with_a_control_of_its_own(desk: Client):
+    call = make_call(tool="launch", risk="execute", arguments={"where": "bay", "depth": 2})
+    page = words(desk.get(at(call)))
+    for control in ('<select name="arg-where"', 'type="number" name="arg-depth"',
+                    'type="checkbox" name="arg-is_quiet"', 'name="arg-tags"'):  # fmt: skip
+        assert control in page
+    given = {"edits": "1", "digest": call.digest, "arg-where": "reef", "arg-depth": "21",
+             "arg-share": "0.25", "arg-is_quiet": "on", "arg-tags": "[1]"}  # fmt: skip
+    answer = words(desk.post(at(call, "edit"), given))
+    assert "marked below (1)" in answer
+    assert 'id="error-depth"' in answer
+    answer = words(desk.post(at(call, "edit"), given | {"arg-depth": "9"}))
+    assert 'id="error-tags"' in answer
+    desk.post(at(call, "edit"), given | {"arg-depth": "9", "arg-tags": '["neap"]'})
+    call.refresh_from_db()
+    # What is as the schema has it anyway is not named.
+    assert call.arguments == {"depth": 9, "share": 0.25, "is_quiet": True, "tags": ["neap"]}
+
+
 def test_a_denial_needs_words_for_the_agent(desk: Client):
     call = make_call()
     answer = desk.post(at(call, "reject"))
@@ -221,19 +244,19 @@ def test_the_second_operator_is_told_what_was_decided_and_by_whom(client: Client
 
 
 def test_edited_arguments_are_checked_by_the_schema_and_approved(desk: Client):
-    call = make_call(arguments={"content": "High water", "reply_to": 3})
-    given = {"edits": "1", "digest": call.digest, "arg-content": "", "arg-reply_to": "0"}
+    call = make_call(arguments={"content": "High water", "reply_to": "3"})
+    long = {"arg-content": "", "arg-title": "x" * 301}
+    given = {"edits": "1", "digest": call.digest, "arg-reply_to": "3", **long}
     answer = desk.post(at(call, "edit"), given)
     assert answer.status_code == 422
     assert "correct the arguments that are marked below (2)" in words(answer)
-    assert "error-reply_to" in words(answer)
-    given |= {"arg-content": "Low\r\nwater", "arg-reply_to": "4", "arg-community": "tides"}
+    assert 'id="error-title"' in words(answer)
+    given |= {"arg-content": "Low\r\nwater", "arg-title": "", "arg-community": "tides"}
     desk.post(at(call, "edit"), given)
     call.refresh_from_db()
     assert call.state == "approved"
-    assert call.arguments["content"] == "Low\nwater"
-    assert call.arguments["reply_to"] == 4
-    assert call.asked_arguments == {"content": "High water", "reply_to": 3}
+    assert call.arguments == {"content": "Low\nwater", "reply_to": "3", "community": "tides"}
+    assert call.asked_arguments == {"content": "High water", "reply_to": "3"}
     assert "Before the edit" in words(desk.get(at(call)))
 
 
@@ -268,15 +291,16 @@ def test_calls_outside_of_an_operators_limits_are_not_there(client: Client):
 
 
 def test_it_ran_with_its_result(desk: Client):
-    call = lost(make_call())
+    call = make_unknown(make_call())
     assert "Nobody knows whether this ran." in words(desk.get(at(call, kind="tool_unknown")))
     desk.post(at(call, "settle_ran", "tool_unknown"), {"result": "Post 12 is there."})
     call.refresh_from_db()
-    assert (call.state, call.result) == ("done", "Post 12 is there.")
+    assert call.state == "done"
+    assert "Post 12 is there." in call.result
 
 
 def test_it_did_not_run_and_is_run_again(desk: Client):
-    call = lost(make_call())
+    call = make_unknown(make_call())
     desk.post(at(call, "run_again", "tool_unknown"))
     call.refresh_from_db()
     assert (call.state, call.decided_by) == ("approved", "operator:mira")
@@ -300,7 +324,7 @@ def keys(*calls: ToolCall) -> list[str]:
 
 
 def test_many_are_denied_with_the_same_words(desk: Client):
-    presence = make_presence()
+    presence = granted()
     calls = [make_call(presence=presence) for _ in range(3)]
     given = {"x": keys(*calls), "act": "reject", "why": "Stop.", **stamps(desk, presence)}
     assert "3 of 3 done" in words(desk.post("/desk/bulk", given, **HTMX))
@@ -308,7 +332,7 @@ def test_many_are_denied_with_the_same_words(desk: Client):
 
 
 def test_calls_of_high_risk_are_not_approved_in_bulk(desk: Client):
-    presence = make_presence()
+    presence = granted()
     plain = make_call(presence=presence)
     risky = make_call(presence=presence, sources={"content": [by_stranger()]})
     given = {"x": keys(plain, risky), "act": "approve", **stamps(desk, presence)}
@@ -320,7 +344,7 @@ def test_calls_of_high_risk_are_not_approved_in_bulk(desk: Client):
 
 
 def test_a_call_that_changed_since_it_was_shown_is_not_approved_in_bulk(desk: Client):
-    presence = make_presence()
+    presence = granted()
     call = make_call(presence=presence)
     given = {"x": keys(call), "act": "approve", **stamps(desk, presence)}
     ToolCall.objects.filter(pk=call.pk).update(arguments={"content": "Nobody has read this."})
@@ -331,7 +355,7 @@ def test_a_call_that_changed_since_it_was_shown_is_not_approved_in_bulk(desk: Cl
 
 
 def test_calls_like_one_are_offered_with_it(desk: Client):
-    presence = make_presence()
+    presence = granted()
     call, alike = make_call(presence=presence), make_call(presence=presence)
     unlike = make_call(presence=presence, arguments={"content": "Something else altogether"})
     elsewhere = make_call()

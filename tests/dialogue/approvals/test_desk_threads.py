@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from dialogue.models import ToolCall
-from tests.dialogue.approvals.desk_calls import lost, make_call
+from tests.dialogue.approvals.desk_calls import make_call, make_unknown
 from tests.factories import NOON, make_message, make_operator, make_presence
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,7 @@ def test_many_calls_of_one_kind_are_one_line(mira: Client):
 
 
 def test_an_unconfirmed_call_leads_to_where_it_is_settled(mira: Client):
-    call = lost(make_call())
+    call = make_unknown(make_call())
     page = thread(mira, call)
     assert f'<a href="/desk/tool_unknown/{call.pk}/">' in page
     assert "nobody knows whether it ran" in page
