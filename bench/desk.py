@@ -1,4 +1,7 @@
-"""The desk and every other page over 1,000,000 messages and 20,000 items, and over 1/100."""
+"""The desk and every other page over 1,000,000 messages and 20,000 items, and over 1/100.
+
+As many tool calls wait besides.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 from bench import beside
 from bench.beside import Timed
-from bench.world import fill, maintain, scratch_database
+from bench.world import ask_for_calls, fill, maintain, scratch_database
 
 SMALL, LARGE = (10_000, 200), (1_000_000, 20_000)  # messages, and what waits besides
 DESK = {
@@ -18,6 +21,7 @@ DESK = {
     "drafts": "kind=draft",
     "suspects": "kind=suspect",
     "given up": "kind=given_up",
+    "tool calls": "kind=tool_call",
     "high risk": "risk=high",
     "one agent": "agent=agent3",
     "one surface": "surface={surface}",
@@ -29,6 +33,7 @@ PLAIN = [
     *("drafts", "agents", "activations", "stones", "spam-filter", "surfaces", "ledger", "notices"),
     *("settings", "settings/house", "settings/operators", "settings/keys", "settings/notices"),
 ]
+ITEMS = ("draft", "suspect", "tool_call")
 PAGES, TIMES, FEWEST = 6, 3, 20
 WAIT = """
 INSERT INTO surfaces_draft (account_id, what, target_id, title, text, community, agent, origin,
@@ -58,9 +63,9 @@ def main() -> list[tuple[str, float, str]]:
     client = Client()
     client.force_login(make_operator(role="admin"))
     admin = beside.admin_list(account)
-    _fill(account.pk, *SMALL, tag="s")
+    _fill(account, *SMALL, tag="s")
     few = measure(client, account, admin)
-    _fill(account.pk, LARGE[0] - SMALL[0], LARGE[1] - SMALL[1], tag="l")
+    _fill(account, LARGE[0] - SMALL[0], LARGE[1] - SMALL[1], tag="l")
     many = measure(client, account, admin)
     beside.print_pages(few, many)
     views = [f"desk: {name}" for name in DESK]
@@ -71,10 +76,11 @@ def main() -> list[tuple[str, float, str]]:
     ]
 
 
-def _fill(account_id: int, messages: int, waiting: int, *, tag: str) -> None:
+def _fill(account: Any, messages: int, waiting: int, *, tag: str) -> None:
     from django.db import connection
 
-    fill(account_id, messages, tag=tag)
+    fill(account.pk, messages, tag=tag)
+    ask_for_calls(account, waiting)
     with connection.cursor() as cursor:
         cursor.execute(WAIT, [waiting])
     maintain("VACUUM ANALYZE surfaces_draft, desk_items")
@@ -96,7 +102,7 @@ def measure(client: Any, account: Any, admin: str) -> dict[str, Timed]:
 def _others(account: Any) -> list[tuple[str, str]]:
     from surfaces.models import DeskItem, Message
 
-    items = [(kind, DeskItem.objects.filter(kind=kind).first()) for kind in ("draft", "suspect")]
+    items = [(kind, DeskItem.objects.filter(kind=kind).first()) for kind in ITEMS]
     thread = Message.objects.posts().order_by("-pk").first()
     assert thread is not None
     return [

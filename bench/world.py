@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -93,3 +93,34 @@ def fill(account_id: int, messages: int, *, tag: str = "", each: int = 19) -> No
             {"account": account_id, "posts": messages // (each + 1), "each": each, "tag": tag},
         )
     maintain("VACUUM ANALYZE messages")
+
+
+def ask_for_calls(account, waiting: int) -> None:
+    """Let an agent wait for approval of so many tool calls, every ninth with words of others."""
+    from dialogue.models import Activation, ActivationItem, Presence, ToolCall
+    from tests.factories import make_presence
+
+    presence = Presence.objects.filter(account=account).first() or make_presence(account=account)
+    now, number = datetime.now(UTC), Activation.objects.filter(agent=presence.agent).count() + 1
+    activation = Activation.objects.create(
+        agent=presence.agent, presence=presence, purpose="task", why="bench", state="waiting",
+        number=number, worker="bench", lease_until=now, started_at=now,
+    )  # fmt: skip
+    items = ActivationItem.objects.bulk_create(
+        [ActivationItem(activation=activation, position=number, state="waiting")
+         for number in range(waiting)],
+        batch_size=1_000,
+    )  # fmt: skip
+    stranger = {"content": [{"kind": "message", "id": "1", "author": "mallory", "trust": 0}]}
+    ToolCall.objects.bulk_create(
+        [ToolCall(
+            agent=presence.agent, presence=presence, activation=activation, item=item,
+            call_id=f"call-{number}", tool="hub_post", risk="publish", state="waiting",
+            arguments={"content": f"The tide table says word{number}", "reply_to": str(number)},
+            sources=stranger if number % 9 == 0 else {}, digest=f"{number:064}",
+            why="Its policy asks an operator to publish.",
+            made_at=now - timedelta(seconds=number), expires_at=now + timedelta(hours=24),
+        ) for number, item in enumerate(items)],
+        batch_size=1_000,
+    )  # fmt: skip
+    maintain("VACUUM ANALYZE dialogue_toolcall, desk_items")

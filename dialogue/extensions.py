@@ -10,6 +10,8 @@ from dialogue.activations.models import Activation, ActivationState
 from dialogue.agents.models.agent import Agent
 from dialogue.agents.models.presence import Presence
 from dialogue.agents.scope import accounts_of, agent_choices, agents_of
+from dialogue.approvals import desk_items
+from dialogue.approvals import thread_annotations as tool_calls
 from dialogue.budgets.notices import spent_budgets
 from dialogue.dashboard.today import agents_today, cost_per_day, voice_step
 from dialogue.inbox import waits as notifications
@@ -65,10 +67,11 @@ EXTENSION = Extension(
         ),
     ),
     connect_view="dialogue:connect",
+    desk_kinds=desk_items.KINDS,
     home_panels=(agents_today, cost_per_day),
     onboarding_steps=(voice_step,),
-    thread_annotations=(of_messages,),
-    timeline_events=(timeline_events,),
+    thread_annotations=(of_messages, tool_calls.of_messages),
+    timeline_events=(timeline_events, tool_calls.timeline_events),
     reports_view="dialogue:agent_reports",
     notice_sources=(spent_budgets, hourly_reports),
     draft_guards=(demo.GUARD,),

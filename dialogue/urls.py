@@ -4,6 +4,7 @@ from django.urls import path
 
 from dialogue.activations import views as activation_views
 from dialogue.agents.views import agents, connect, presences, settings
+from dialogue.approvals import views as approval_views
 from dialogue.budgets import views as budgets
 from dialogue.inbox import views as inbox_views
 from dialogue.reports import views as report_views
@@ -34,6 +35,11 @@ urlpatterns = [
     path("models/<int:pk>/remove", voice_views.remove_brain, name="remove_brain"),
     path("agents/<slug:slug>/inbox/", inbox_views.agent_inbox, name="agent_inbox"),
     path("agents/<slug:slug>/reports/", report_views.agent_reports, name="agent_reports"),
+    path("agents/<slug:slug>/rules/", approval_views.approval_rules, name="approval_rules"),
+    path("agents/<slug:slug>/rules/new", approval_views.make_rule, name="make_rule"),
+    path(
+        "agents/<slug:slug>/rules/<int:pk>/revoke", approval_views.revoke_rule, name="revoke_rule"
+    ),
     path("agents/<slug:slug>/wake/", wake_hook_views.wake, name="wake"),
     path("agents/<slug:slug>/wake/set", wake_hook_views.set_hook, name="set_hook"),
     path("agents/<slug:slug>/wake/test", wake_hook_views.send_test, name="send_test"),

@@ -90,6 +90,9 @@ class DeskKind:
     steps: Callable[[Any], Sequence[TimelineEvent]]  # how it came here
     acts: tuple[Action, ...]
     reasons: Sequence[tuple[str, StrOrPromise]] = ()  # values with labels
+    decide_template: str = ""  # instead of a button for each action
+    # (row, what was posted and refused) -> the form of its action `edit`
+    form: Callable[[Any, Mapping[str, str]], Any] = lambda row, typed: None
 
     def act(self, name: str) -> Action:
         found = next((act for act in self.acts if act.name == name), None)

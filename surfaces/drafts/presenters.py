@@ -31,15 +31,21 @@ def decided_before(draft: Draft, me: str, now: datetime) -> str:
     """The decision of another operator, and when; "" if there is none."""
     if draft.state in UNDECIDED or not draft.decided_by or not draft.decided_at:
         return ""
-    state = draft.get_state_display()
-    if draft.decided_by == me:
-        values = {"ago": span(now - draft.decided_at), "state": state}
-        return _("You decided this %(ago)s ago: it is %(state)s.") % values
-    kind, _colon, name = draft.decided_by.partition(":")
+    return decided_words(draft.decided_by, now - draft.decided_at, draft.get_state_display(), me)
+
+
+def decided_words(by: str, ago: timedelta, state: str, me: str) -> str:
+    """Who decided on something, how long ago, and what it is since."""
+    if by == me:
+        return _("You decided this %(ago)s ago: it is %(state)s.") % {
+            "ago": span(ago),
+            "state": state,
+        }
+    kind, _colon, name = by.partition(":")
     if kind == "operator":
         operator = Operator.objects.filter(username=name).first()
         name = operator.name if operator else name
-    values = {"value": name or kind, "ago": span(now - draft.decided_at), "state": state}
+    values = {"value": name or kind, "ago": span(ago), "state": state}
     return _("%(value)s decided this %(ago)s before you: it is %(state)s.") % values
 
 

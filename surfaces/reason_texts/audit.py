@@ -173,6 +173,7 @@ TEXTS = {
     "word.read": _("read"),
     "word.reply": _("reply"),
     "word.review": _("review"),
+    "word.rules": _("rules"),
     "word.scripted": _("scripted"),
     "word.sent": _("sent"),
     "word.shadow": _("shadow"),

@@ -14,6 +14,10 @@ class StyledForm(forms.BaseForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """For fields that were added later, too."""
         for name, field in self.fields.items():
             if not isinstance(field.widget, CHOSEN):
                 field.widget.attrs.setdefault("class", "input")

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from dialogue.agents import services as agent_services
 from dialogue.budgets.models import HOUSE
-from dialogue.models import Agent, Spending, WakeEvent
+from dialogue.models import Agent, AgentSettings, ApprovalRule, Presence, Spending, WakeEvent
 from dialogue.wake_hooks import services as wake_hook_services
 from surfaces import crypto
 from surfaces.delivery.sender import deliver_due
@@ -42,6 +42,13 @@ from surfaces.spam import feedback
 from surfaces.workers.locks import WorkerLock
 from tests.browser.mixed_desk import REASONS, comment, lay_out
 from tests.browser.processes import put_to_work
+from tests.dialogue.approvals.desk_calls import (
+    CONTENT,
+    by_stranger,
+    know_tools,
+    make_unknown,
+    make_call,
+)
 from tests.factories import make_operator
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -73,6 +80,7 @@ def furnish(mira: Operator, waiting: int = 20) -> None:
     _one_is_sent(mira)
     _rules(mira)
     lay_out(account, waiting)
+    _tool_calls(account)
     _expires_soon()
     _taught(mira)
     _judged_for_weeks()
@@ -90,6 +98,42 @@ def _one_is_sent(mira: Operator) -> None:
     draft_services.approve(draft, digest=draft.digest(), by=mira.actor, now=timezone.now())
     sender = WorkerLock()
     deliver_due(sender, clock=timezone.now)
+
+
+def _tool_calls(account: Account) -> None:
+    """Calls of every kind that waits, some decided ones, and the rules of their agent."""
+    know_tools()
+    now = timezone.now()
+    presence = Presence.objects.live().select_related("agent").get(account=account)
+    AgentSettings.objects.filter(agent=presence.agent).update(grants=["*:*"])
+    stranger = comment(account, 3)
+    rests = {"content": [by_stranger(stranger)]}
+    given: dict[str, Any] = {"presence": presence, "now": now}
+    for number in (7, 8, 9):
+        asked = {"content": CONTENT, "reply_to": str(number), "community": "tides"}
+        make_call(message=comment(account, number), arguments=asked, sources=rests, **given)
+    long = {"content": f"{CONTENT} " * 12 + "\u200b", "community": "tides"}
+    make_call(message=comment(account, 10), arguments=long, **given)
+    make_call(
+        message=comment(account, 11), tool="launch", risk="execute",
+        arguments={"where": "reef", "depth": 4, "tags": ["spring", "neap"]}, **given,
+    )  # fmt: skip
+    make_unknown(make_call(message=comment(account, 12), **given))
+    denied = make_call(message=comment(account, 13), arguments={"content": "Buy now"}, **given)
+    denied.advance(
+        "denied", said="Nobody asked for this.", decided_by="operator:jonas", decided_at=now,
+        ended_at=now,
+    )  # fmt: skip
+    made: dict[str, Any] = {"agent": presence.agent, "made_by": "operator:mira", "made_at": now}
+    some = {"content": "*", "reply_to": "", "community": "tides", "title": ""}
+    ApprovalRule.objects.create(tool="hub_post", patterns=some, hits=41, last_hit_at=now, **made)
+    ApprovalRule.objects.create(
+        tool="launch", patterns={"where": "bay"}, asks_when_untrusted=False,
+        until=now + timedelta(days=9), **made,
+    )  # fmt: skip
+    ApprovalRule.objects.create(
+        tool="launch", patterns={"where": "*"}, revoked_at=now, revoked_by="operator:jonas", **made
+    )
 
 
 def _expires_soon() -> None:

@@ -39,11 +39,29 @@ def _desk() -> dict[str, str]:
     decided = Draft.objects.exclude(decided_at=None).first()
     if decided:
         found["desk-decided"] = f"/desk/draft/{decided.pk}/"
+    found |= _tool_calls()
     found |= {"drafts": "/drafts/", "drafts-none": "/drafts/?state=lapsed"}
     for state in Draft.objects.order_by("state").values_list("state", flat=True).distinct():
         row = Draft.objects.filter(state=state).earliest("pk")
         found[f"draft-{state}"] = f"/drafts/{row.pk}/"
     return found | {"draft": f"/drafts/{draft.pk}/", "new-post": "/posts/new"}
+
+
+def _tool_calls() -> dict[str, str]:
+    """More of them than the oldest, and the pages of their rules."""
+    from dialogue.models import Agent, ToolCall
+
+    found = {}
+    for name, some in (("denied", {"state": "denied"}), ("risky", {"tool": "launch"})):
+        if call := ToolCall.objects.filter(**some).first():
+            found[f"desk-tool-{name}"] = f"/desk/tool_call/{call.pk}/"
+    agents = Agent.objects.exclude(approval_rules=None).union(Agent.objects.filter(slug="wren"))
+    for agent in agents:
+        found[f"rules-{agent.slug}"] = f"/agents/{agent.slug}/rules/"
+        found[f"rule-of-{agent.slug}"] = f"/agents/{agent.slug}/rules/new"
+    if call := ToolCall.objects.waiting().select_related("agent").earliest("pk"):
+        found["rule-of-call"] = f"/agents/{call.agent.slug}/rules/new?call={call.pk}"
+    return found
 
 
 def _talk() -> dict[str, str]:

@@ -241,7 +241,8 @@ def _shown(
         "readers": viewers.open_item(kind.name, named.item_id, request.user, now=now)
         if is_seen else None,
         "stamp": getattr(row, "stamp", ""),
-        "trouble": trouble, "typed": typed or {}, "gone": gone, "query": _query(request),
+        "trouble": trouble, "typed": typed or {}, "form": kind.form(row, typed or {}),
+        "gone": gone, "query": _query(request),
         "reasons": kind.reasons, "later": LATER,
         "oob": bool(request.htmx) and request.method == "POST",
     }  # fmt: skip

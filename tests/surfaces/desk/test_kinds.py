@@ -18,32 +18,32 @@ DONE: list[tuple[int, str]] = []
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class PortCall:
     pk: int
     account_id: int
     agent: str = "tideline"
 
 
-def launch(row: ToolCall, given: ActionInput) -> str:
+def launch(row: PortCall, given: ActionInput) -> str:
     DONE.append((row.pk, given.by))
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM desk_items WHERE kind = 'tool_call' AND item_id = %s", [row.pk])
+        cursor.execute("DELETE FROM desk_items WHERE kind = 'port_call' AND item_id = %s", [row.pk])
     return "Allowed, once."
 
 
 KINDS = [
     DeskKind(
-        name="tool_call",
-        subject="tool_call",
-        label="Tool call",
-        short="Tool call",
-        plural="Tool calls",
+        name="port_call",
+        subject="port_call",
+        label="Port call",
+        short="Port call",
+        plural="Port calls",
         icon="tool",
         load=lambda ids: {pk: pk for pk in ids},
         line=lambda row, item: RowSummary(
             who="tideline", place="hub", author="", said=item.words, whys=("First use today.",)
         ),
-        get=lambda pk: ToolCall(pk, 1),
+        get=lambda pk: PortCall(pk, 1),
         template="surfaces/desk/_no_results.html",
         context=lambda row, now: {},
         title=lambda row: "tideline asks for hub.search",
@@ -57,24 +57,24 @@ EXTENSION = Extension(desk_kinds=KINDS)
 
 
 @pytest.fixture
-def tool_call(settings):
+def port_call(settings):
     settings.EXTENSIONS = [*settings.EXTENSIONS, f"{__name__}.EXTENSION"]
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT desk_put('tool_call', 7, %s, 'tideline', %s, NULL, 0, '', 'hub.search')",
+            "SELECT desk_put('port_call', 7, %s, 'tideline', %s, NULL, 0, '', 'hub.search')",
             [make_account().pk, timezone.now()],
         )
 
 
 def test_a_floor_above_adds_its_kind_and_the_desk_shows_counts_and_decides_it(
-    tool_call, desk, operator
+    port_call, desk, operator
 ):
     page = desk.get("/desk/").content.decode()
     assert "hub.search" in page
     assert "First use today." in page
-    assert "tideline asks for hub.search" in desk.get("/desk/tool_call/7/").content.decode()
-    assert "Tool call" in desk.get("/").content.decode()
-    desk.post("/desk/tool_call/7/allow")
+    assert "tideline asks for hub.search" in desk.get("/desk/port_call/7/").content.decode()
+    assert "Port call" in desk.get("/").content.decode()
+    desk.post("/desk/port_call/7/allow")
     assert [(7, operator.actor)] == DONE
     assert "hub.search" not in desk.get("/desk/").content.decode()
 

@@ -11,9 +11,19 @@ from typing import Any
 
 from django.db import connection
 
-from dialogue.models import Activation, ModelEndpoint, Presence, Stone, WakeEvent, WakeHook
+from dialogue.models import (
+    Activation,
+    ApprovalRule,
+    ModelEndpoint,
+    Presence,
+    Stone,
+    ToolCall,
+    WakeEvent,
+    WakeHook,
+)
 from dialogue.wake_hooks import payloads
 from surfaces.models import Account, AuditEvent, Draft, Message
+from tests.dialogue.approvals.desk_calls import make_call, make_unknown
 from tests.factories import (
     NOON,
     make_account,
@@ -44,6 +54,9 @@ class Place:
     brain: ModelEndpoint
     hook: WakeHook
     event: WakeEvent
+    call: ToolCall
+    unknown: ToolCall
+    rule: ApprovalRule
 
 
 def make_place(name: str) -> Place:
@@ -60,6 +73,9 @@ def make_place(name: str) -> Place:
     failed_at = {"reply_status": "failed", "reply_attempts": 10, "reply_why": f"{name} is shut"}
     make_message(**told, post=post, **failed_at)
     make_notification(presence=presence, message=comment)
+    calls = {"presence": presence, "arguments": {"content": f"{name} says"}, "now": NOON}
+    call = make_call(message=make_message(**told, post=post), **calls)
+    unknown = make_unknown(make_call(message=make_message(**told, post=post), **calls))
     words = {"account": account, "agent": name, "text": f"{name} answers", "made_by": name}
     draft = make_draft(**words, target=make_message(**told, post=post))
     make_draft(**words, target=make_message(**told, post=post), stale_why=f"{name} moved on")
@@ -73,6 +89,11 @@ def make_place(name: str) -> Place:
         comment=comment,
         draft=draft,
         failed=failed,
+        call=call,
+        unknown=unknown,
+        rule=ApprovalRule.objects.create(
+            agent=agent, tool=f"{name}_tool", made_by=name, made_at=NOON
+        ),
         **_of_agent(presence, name),
     )
 

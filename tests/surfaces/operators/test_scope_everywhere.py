@@ -44,7 +44,10 @@ def places_of(address: str, name: str, far: Place) -> list[dict[str, Any]]:
     kind = address.partition("/")[0]
     if kind == "desk":
         act = {"act": "approve"} if "<slug:act>" in address else {}
-        waits = {"draft": far.draft, "suspect": far.comment, "account": far.account}
+        waits = {
+            "draft": far.draft, "suspect": far.comment, "account": far.account,
+            "tool_call": far.call, "tool_unknown": far.unknown,
+        }  # fmt: skip
         return [{"kind": what, "pk": row.pk, **act} for what, row in waits.items()]
     slugs = {"surfaces": far.account.surface.slug, "agents": far.presence.agent.slug}
     keys = {
@@ -56,7 +59,7 @@ def places_of(address: str, name: str, far: Place) -> list[dict[str, Any]]:
         "models": far.brain.pk,
         "stones": far.stone.pk,
         "activations": far.activation.pk,
-        "agents": far.event.pk,
+        "agents": far.rule.pk if name == "revoke_rule" else far.event.pk,
     }
     found: dict[str, Any] = {}
     if "<slug:slug>" in address:
