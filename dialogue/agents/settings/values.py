@@ -1,5 +1,6 @@
 """What can be set of an agent, by name: its columns, those of its settings, and its kernels."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,7 @@ OF_SETTINGS = tuple(
     field.name for field in AgentSettings._meta.concrete_fields if field.name not in {"id", "agent"}
 )
 FIELDS = (*OF_AGENT, *OF_SETTINGS, KERNELS)
+GRANT = re.compile(r"!?[a-z][a-z0-9_-]*:([a-z][a-z0-9_-]*|\*)(:[^\s:!]+)?")
 MAX_KERNELS = 200
 MAX_KERNEL = 1_000  # characters
 MAX_PERSONA = 20_000
@@ -56,18 +58,32 @@ def clean(name: str, value: Any) -> Any:
     if isinstance(value, str):
         value = value.replace("\0", "").replace("\r\n", "\n")
         value = value if name == "persona" else value.strip()  # a prompt stays as it was written
-    if isinstance(value, list):
-        value = [line.replace("\0", "") if isinstance(line, str) else line for line in value]
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = _lines(value)
+        for grant in value if name == "grants" else []:
+            check_grant(grant)
     kept = column(name).clean(value, None)
     if name == "persona" and len(kept) > MAX_PERSONA:
         message = _("The persona has %(count)s characters. Enter at most %(most)s.")
         raise ValidationError(message % {"count": f"{len(kept):,}", "most": f"{MAX_PERSONA:,}"})
-    return list(dict.fromkeys(kept)) if isinstance(kept, list) else kept
+    return kept
+
+
+def check_grant(grant: str) -> None:
+    """Raise `ValidationError` unless it is `service:scope[:resource]`, perhaps after a `!`."""
+    if not GRANT.fullmatch(grant):
+        message = _("“%(grant)s” is no grant. Enter one like hub:read or !hub:write:tides.")
+        raise ValidationError(message % {"grant": grant[:60]})
+
+
+def _lines(given: Iterable[str]) -> list[str]:
+    """Each once, on one line: pages show and take a list one item a line."""
+    lines = dict.fromkeys(" ".join(line.replace("\0", "").split()) for line in given)
+    return [line for line in lines if line]
 
 
 def _kernels(lines: Iterable[str]) -> list[str]:
-    kept = dict.fromkeys(" ".join(line.replace("\0", "").split()) for line in lines)
-    kernels = [line for line in kept if line]
+    kernels = _lines(lines)
     if len(kernels) > MAX_KERNELS:
         message = _("%(count)s topic seeds are too many. Enter at most %(most)s.")
         raise ValidationError(message % {"count": len(kernels), "most": MAX_KERNELS})
