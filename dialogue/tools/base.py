@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from dialogue.activations.models import Activation, ActivationItem
 from dialogue.agents.models.settings import ToolRisk
+from dialogue.tools.provenance import Source as Source
 from surfaces.models import Account, Draft, Message
 
 LONGEST_RESULT = 16_000  # characters that the model is shown
@@ -25,17 +26,6 @@ class ToolError(Exception):
 
 class FatalToolError(ToolError):
     """No later call can succeed, such as a refused credential: the activation ends with it."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
-    """Something whose text the model was shown."""
-
-    kind: str  # message, memory, item (of a service, not stored), page, tool
-    id: str = ""
-    author: str = ""
-    trust: int = 0  # `dialogue.memory.models.Trust`
-    text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,7 +5,7 @@ and writing are two classes in two modules, so code with a `Reader` cannot write
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -47,6 +47,8 @@ class Traits:
     can_delete: frozenset[types.ItemKind] = frozenset()
     honours_key: bool = False  # the same idempotency key again writes once
     needs_token: bool = True
+    has_feed: bool = False  # `Reader.feed` shows posts of others
+    has_search: bool = False
 
     def length(self, text: str) -> int:
         return len(text)
@@ -88,6 +90,16 @@ class Reader(Adapter):
     @abstractmethod
     def history(self, cursor: str | None) -> types.ItemPage:
         """One page of our own posts."""
+
+    def feed(self, communities: Sequence[str], limit: int) -> types.Feed:
+        """The newest posts of anybody, in these communities or in all; own ones included."""
+        raise Refused("service.no_feed")
+
+    def search(
+        self, words: str, *, community: str = "", author: str = "", limit: int
+    ) -> types.Feed:
+        """Posts with all of `words`, newest first, as far as the service finds them."""
+        raise Refused("service.no_search")
 
     @abstractmethod
     def find_own_reply(

@@ -114,6 +114,14 @@ class ItemPage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Feed:
+    """Posts that were looked at, newest first. Nothing of them is stored."""
+
+    posts: tuple[Item, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Challenge:
     """A challenge to solve before our text is shown. Store it before solving it."""
 

@@ -133,6 +133,8 @@ class Routes(Comments, Live):
         limit = min(number(call.query.get("limit", "25")), 100)
         offset = number(call.query.get("offset", "0"))
         posts = self._newest()
+        if submolt := call.query.get("submolt"):
+            posts = [post for post in posts if post.submolt.lower() == submolt.lower()]
         if self.is_open:
             rows = [self._post(post, short=True) for post in posts[offset : offset + limit]]
             asked = number(call.query.get("limit", "25"))

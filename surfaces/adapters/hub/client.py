@@ -20,6 +20,8 @@ TRAITS = Traits(
     max_depth=10,
     can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
     honours_key=True,
+    has_feed=True,
+    has_search=True,
 )
 ORDINARY_WAIT = timedelta(minutes=1)  # when a 429 does not say
 

@@ -4,13 +4,14 @@ A hub counts its changes, so one request tells which threads have news. Threads 
 list are unchanged.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from surfaces.adapters import types
 from surfaces.adapters.base import Reader
+from surfaces.adapters.feeds import read_feed
 from surfaces.adapters.hub.client import TRAITS, HubAdapter, comment_item, post_item
 from surfaces.adapters.own_items import same_text
 from surfaces.adapters.parsing import clean_count, clean_id, clean_text, skipped_item
@@ -75,6 +76,32 @@ class Hub(HubAdapter, Reader):
         posts = tuple(_items(said.get("posts"), self._post, skipped))
         older = clean_id(said.get("next_before"))
         return types.ItemPage(posts=posts, cursor=older or None, skipped=tuple(skipped))
+
+    def feed(self, communities: Sequence[str], limit: int) -> types.Feed:
+        spare = self.access.meter.spare("read")
+        return read_feed(self._newest, communities, limit, spare=spare)
+
+    def _newest(self, community: str, limit: int) -> tuple[list[Item], list[Skipped]]:
+        return self._listed("/posts", "posts", limit=limit, community=community)
+
+    def search(
+        self, words: str, *, community: str = "", author: str = "", limit: int
+    ) -> types.Feed:
+        """Hub contract, search: all of the words, in posts."""
+        posts, skipped = self._listed(
+            "/search", "results", q=words, community=community, author=author, limit=limit
+        )
+        shown = tuple(post for post in posts if not post.is_deleted)
+        return types.Feed(posts=shown[:limit], skipped=tuple(skipped))
+
+    def _listed(
+        self, path: str, name: str, **params: str | int
+    ) -> tuple[list[Item], list[Skipped]]:
+        said = self._line.get(path, **{key: value for key, value in params.items() if value})
+        if not isinstance(said.get(name), list):
+            raise TryLater("hub.no_list")
+        skipped: list[Skipped] = []
+        return list(_items(said[name], self._post, skipped)), skipped
 
     def find_own_reply(
         self, *, post_id: str, parent_id: str | None, text: str, since: datetime

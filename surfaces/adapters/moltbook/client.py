@@ -63,6 +63,7 @@ TRAITS = MoltbookTraits(
         RateLimit("general", 100, MINUTE, by_address=True),
     ),
     can_delete=frozenset({ItemKind.POST, ItemKind.COMMENT}),
+    has_feed=True,
 )
 READ = ("read", "general")
 WRITE = ("write", "general")

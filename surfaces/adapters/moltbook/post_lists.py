@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from surfaces.adapters.moltbook import parse
 from surfaces.adapters.moltbook.client import MoltbookClient, page_of
 from surfaces.adapters.parsing import skipped_item
-from surfaces.adapters.types import ItemPage, Malformed
+from surfaces.adapters.types import Item, ItemPage, Malformed, Skipped
 from surfaces.errors import NotThere, Refused, TryLater
 
 AT_ONCE = 100  # open-source server, posts route: more is cut to 100
@@ -65,6 +66,12 @@ class PostList:
             self.is_at_end = place is None
             yield replace(page, posts=new)
 
+    def newest(self, community: str, limit: int) -> tuple[list[Item], list[Skipped]]:
+        """One page of posts by anybody. Open-source server, posts route: sort, limit, submolt."""
+        params: dict[str, str | int] = {"sort": "new", "limit": min(limit, AT_ONCE)}
+        data = self.line.get("/posts", params | ({"submolt": community} if community else {}))
+        return self._read(data)
+
     def own_page(self, cursor: str | None) -> ItemPage:
         page, following = self.page(ListPosition.read(cursor))
         own = tuple(item for item in page.posts if item.is_ours)
@@ -72,6 +79,19 @@ class PostList:
 
     def page(self, place: ListPosition) -> tuple[ItemPage, ListPosition | None]:
         data = self._ask(place)
+        posts, skipped = self._read(data)
+        rows = len(posts) + len(skipped)
+        self.rows += rows
+        more, cursor = parse.next_cursor(data)
+        top = next((item.remote_id for item in posts), "")
+        following = ListPosition(offset=place.offset + rows, cursor=cursor, top=top)
+        is_repeated = bool(top) and top == place.top
+        ends_by_cursor = more is False and bool(place.cursor) and not cursor
+        is_last = not rows or is_repeated or ends_by_cursor
+        read = ItemPage(posts=tuple(posts), cursor=None, skipped=tuple(skipped))
+        return read, None if is_last else following
+
+    def _read(self, data: dict[str, Any]) -> tuple[list[Item], list[Skipped]]:
         rows = parse.listed(data, "posts")
         if rows is None:
             raise TryLater("moltbook.no_posts")
@@ -82,17 +102,9 @@ class PostList:
                 posts.append(replace(item, url=page_of(self.line.base_url, item.remote_id)))
             except Malformed as error:
                 skipped.append(skipped_item(row, error))
-        self.rows += len(rows)
-        more, cursor = parse.next_cursor(data)
-        top = next((item.remote_id for item in posts), "")
-        following = ListPosition(offset=place.offset + len(rows), cursor=cursor, top=top)
-        is_repeated = bool(top) and top == place.top
-        ends_by_cursor = more is False and bool(place.cursor) and not cursor
-        is_last = not rows or is_repeated or ends_by_cursor
-        read = ItemPage(posts=tuple(posts), cursor=None, skipped=tuple(skipped))
-        return read, None if is_last else following
+        return posts, skipped
 
-    def _ask(self, place: ListPosition) -> dict[str, object]:
+    def _ask(self, place: ListPosition) -> dict[str, Any]:
         params: dict[str, str | int] = {"sort": "new", "limit": AT_ONCE}
         if place.cursor:
             params["cursor"] = place.cursor

@@ -4,13 +4,14 @@ An empty or short list is no proof of absence: the open-source server truncates 
 silently, replies first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from surfaces.adapters import types
 from surfaces.adapters.base import Access, Reader
+from surfaces.adapters.feeds import read_feed
 from surfaces.adapters.moltbook import parse
 from surfaces.adapters.moltbook.client import TRAITS, MoltbookAdapter, page_of
 from surfaces.adapters.moltbook.news import find_news
@@ -159,6 +160,10 @@ class Moltbook(MoltbookAdapter, Reader):
             seen.add(cursor)
             params["cursor"] = cursor
         heap.is_cut = True
+
+    def feed(self, communities: Sequence[str], limit: int) -> types.Feed:
+        newest = PostList(self._line, self._glasses(), of_ours=False).newest
+        return read_feed(newest, communities, limit, spare=self._line.spare())
 
     def find_own_reply(
         self, *, post_id: str, parent_id: str | None, text: str, since: datetime

@@ -227,3 +227,38 @@ def test_a_page_of_a_proxy_does_not_say_that_a_thread_is_gone():
     access = Access(token="hub_x", transport=httpx.MockTransport(lambda _: answer))
     with pytest.raises(TryLater):
         Hub(access).thread("1")
+
+
+# ── the feed and the search ───────────────────────────────────────────────
+
+
+@pytest.mark.django_db
+def test_the_feed_shows_the_newest_posts_of_the_communities_asked_for():
+    us, them = access_of("iris"), access_of("odile")
+    for slug in ("sea", "land"):
+        hub_services.open_community(slug=slug, now=NOON)
+        for number in range(2):
+            HubWriter(them).create_post(
+                title=f"{slug} {number}", text="Words.", community=slug, key=f"{slug}{number}"
+            )
+    assert len(Hub(us).feed([], 3).posts) == 3
+    at_sea = Hub(us).feed(["sea", "nowhere"], 10).posts
+    assert {item.title for item in at_sea} == {"sea 0", "sea 1"}
+    assert at_sea[0].raw["content"] == "Words."
+
+
+@pytest.mark.django_db
+def test_the_hub_is_searched_by_words_community_and_author():
+    us, them = access_of("iris"), access_of("odile")
+    HubWriter(them).create_post(title="On tides", text="Salt water.", community="", key="1")
+    HubWriter(us).create_post(title="On wind", text="Salt air.", community="", key="2")
+    found = Hub(us).search("salt", limit=10).posts
+    assert {item.title for item in found} == {"On tides", "On wind"}
+    assert [i.title for i in Hub(us).search("salt", author="odile", limit=5).posts] == ["On tides"]
+    assert Hub(us).search("salt", community="nowhere", limit=5).posts == ()
+
+
+def test_a_hub_that_lists_nothing_readable_is_tried_later():
+    wire = httpx.MockTransport(lambda request: httpx.Response(200, json={"posts": None}))
+    with pytest.raises(TryLater):
+        Hub(Access(token="k", transport=wire)).feed([], 10)

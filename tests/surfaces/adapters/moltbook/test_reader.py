@@ -302,3 +302,44 @@ def test_an_id_that_holds_a_slash_stays_in_its_place():
 
     assert Moltbook(pretend(answer)).thread("../agents/me?x=").is_gone
     assert paths == [b"/api/v1/posts/..%2Fagents%2Fme%3Fx%3D"]
+
+
+# ── the feed ──────────────────────────────────────────────────────────────
+
+
+def test_the_feed_shows_posts_of_others_newest_first_with_what_was_sent(fake: FakeMoltbook):
+    key = fake.add_agent("iris")
+    fake.add_post("bob", "Old", community="sea")
+    fake.add_post("carol", "Elsewhere", community="land")
+    fake.add_post("bob", "New", community="sea")
+    with reading(fake, key) as iris:
+        everywhere = iris.feed([], 10)
+        at_sea = iris.feed(["sea", "nowhere"], 10)
+    assert [item.title for item in everywhere.posts] == ["New", "Elsewhere", "Old"]
+    assert [item.title for item in at_sea.posts] == ["New", "Old"]
+    newest = at_sea.posts[0]
+    assert (newest.author, newest.community, newest.is_ours) == ("bob", "sea", False)
+    assert newest.raw["title"] == "New"
+
+
+def test_a_feed_takes_one_request_per_community(fake: FakeMoltbook):
+    key = fake.add_agent("iris")
+    with reading(fake, key, handle="iris") as iris:
+        iris.feed(["sea", "land", "sea"], 500)
+    assert asked(fake) == [
+        "/posts?sort=new&limit=100&submolt=sea", "/posts?sort=new&limit=100&submolt=land",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [[None, 7, "x", {}, {"id": []}], [{"id": 1, "content": 5}]])
+def test_a_feed_of_nonsense_is_skipped_not_shown(rows: list[object]):
+    wire = pretend(lambda request: httpx.Response(200, json={"posts": rows}))
+    feed = Moltbook(wire).feed([], 10)
+    assert feed.posts == ()
+    assert len(feed.skipped) == len(rows)
+
+
+def test_a_feed_without_a_list_is_tried_later():
+    wire = pretend(lambda request: httpx.Response(200, json={"posts": "many"}))
+    with pytest.raises(TryLater):
+        Moltbook(wire).feed([], 10)

@@ -1,0 +1,240 @@
+"""Provenance: whose words stand in the arguments of a tool call. Pure.
+
+A text is compared as its letters and digits, in lower case: blanks, punctuation, width, invisible
+characters and markup between them make no difference. Words rest on a source if they share
+
+- five words in a row (eight characters in Chinese and Japanese), or 24 letters in a row, or
+- one whole token: an address, an e-mail address, a @name, an id, a number of six digits or more.
+
+Both sides are also read as if they were URL-encoded, base64 or hexadecimal, and the arguments
+backwards. Paraphrases and translations are not found: no comparison of words finds them.
+"""
+
+import re
+import unicodedata
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Any, Self
+from urllib.parse import unquote
+
+WORDS = 5  # in a row
+CJK_WORDS = 8  # where each character is a word
+LETTERS = 24  # in a row
+BLOCK = LETTERS // 2  # every run of LETTERS holds a block that begins at a multiple of this
+LONGEST = 200_000  # characters read of one argument or source
+DEEPEST = 20  # levels of nested values
+DECODINGS = 2  # one in the other
+SHORTEST_CODE = 12  # characters of a base64 or hexadecimal piece
+SHORT = 120  # characters of an argument that may be a token as a whole
+
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HIDDEN = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_CJK_WORD = re.compile(f"[{_CJK}]")
+_CODE = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST_CODE},}}={{0,2}}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){6,}")
+# Bounded and possessive, so that no text makes them slow.
+_URL = re.compile(
+    r"(?:https?|ftp)://[^\s<>\"'`|\\)\]}]+"
+    r"|(?<!\w)(?:[\w-]{1,63}+\.){1,10}+[a-z]{2,24}+(?!\w)[^\s<>\"'`|)\]}]*"
+)
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,10}[\w-]{2,63}+")
+_NAME = re.compile(r"(?<![\w.])@([\w.-]*\w)")
+_NUMBER = re.compile(r"(?<!\w)\+?\d(?:[ ./()-]{0,2}\d){5,}(?!\w)")
+_ID = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{6,}(?!\w)")
+_ENDS = ".,;:!?'\"()[]{}<>*_`~/"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """Something whose text the model was shown."""
+
+    kind: str  # message, memory, item (of a service, not stored), page, tool
+    id: str = ""
+    author: str = ""
+    trust: int = 0  # `dialogue.memory.models.Trust`
+    text: str = ""
+
+
+def trace(
+    arguments: Mapping[str, Any], sources: Sequence[Source]
+) -> dict[str, list[Source]]:
+    """For each argument, the sources whose words are in it, least trusted first.
+
+    Arguments that rest on none are left out.
+    """
+    asked = {name: _Asked.of(value) for name, value in arguments.items()}
+    found: dict[str, list[Source]] = {name: [] for name in asked}
+    for source in dict.fromkeys(sources):
+        told = [_Text(form) for form in _decoded(source.text[:LONGEST])]
+        for name, argument in asked.items():
+            if any(argument.rests_on(text) for text in told):
+                found[name].append(source)
+    return {name: sorted(by, key=lambda one: one.trust) for name, by in found.items() if by}
+
+
+def least_trust(found: Mapping[str, Iterable[Source]]) -> int | None:
+    """The least trust of all sources of a call; None if it rests on none."""
+    return min((source.trust for by in found.values() for source in by), default=None)
+
+
+def resembles(text: str, source: str) -> bool:
+    """Whether half of the words of `text` stand in `source`, in any order.
+
+    Less than `trace` asks for: for what is kept, where a doubt lasts.
+    """
+    mine = {word for word in _Text(text[:LONGEST]).words if _tells(word)}
+    if not mine:
+        return False
+    theirs = {word for form in _decoded(source[:LONGEST]) for word in _Text(form).words}
+    return 2 * len(mine & theirs) >= len(mine)
+
+
+def _tells(word: str) -> bool:
+    return len(word) > 3 or not word.isascii() or word.isdigit()
+
+
+class _Text:
+    """A text in the forms that are compared."""
+
+    def __init__(self, text: str) -> None:
+        self.plain = _normal(text)
+        self.words: list[str] = _WORD.findall(self.plain)
+        self.letters = "".join(self.words)
+        self.tokens = frozenset(_tokens(self.plain))
+
+
+class _Asked:
+    """An argument, indexed so that a source is walked through once."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        forms = list(dict.fromkeys(form for text in texts for form in _decoded(text)))
+        forms += [form[::-1] for form in forms]
+        read = [_Text(form) for form in forms]
+        self.grams = {gram for text in read for gram in _runs(text.words, WORDS)}
+        self.long_grams = {gram for text in read for gram in _runs(text.words, CJK_WORDS)}
+        self.blocks = {part for text in read for part in _pieces(text.letters, BLOCK)}
+        self.parts = {part for text in read for part in _pieces(text.letters, LETTERS)}
+        self.tokens = {token for text in read for token in text.tokens}
+        # A short argument may be a name, or an id, that stands in a sentence there.
+        self.tokens |= {text.plain.strip().lstrip("@") for text in read if len(text.plain) <= SHORT}
+        self.tokens -= {""}
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        texts, room = [], LONGEST
+        for text in _texts(value):
+            texts.append(text[:room])
+            room -= len(text)
+            if room <= 0:
+                break
+        # Together as well: a sentence may be cut into the values of a list.
+        return cls([*texts, " ".join(texts)] if len(texts) > 1 else texts)
+
+    def rests_on(self, text: _Text) -> bool:
+        return (
+            not self.tokens.isdisjoint(text.tokens)
+            or self._shares_letters(text.letters)
+            or self._shares_words(text.words)
+        )
+
+    def _shares_letters(self, letters: str) -> bool:
+        for at in range(0, len(letters) - BLOCK + 1, BLOCK):
+            if letters[at : at + BLOCK] in self.blocks:
+                begins = range(max(at - BLOCK, 0), at + 1)
+                if any(letters[begin : begin + LETTERS] in self.parts for begin in begins):
+                    return True
+        return False
+
+    def _shares_words(self, words: Sequence[str]) -> bool:
+        for at, gram in enumerate(_runs(words, WORDS)):
+            if gram in self.grams:
+                if not all(map(_CJK_WORD.fullmatch, gram)):
+                    return True
+                if tuple(words[at : at + CJK_WORDS]) in self.long_grams:
+                    return True
+        return False
+
+
+def _normal(text: str) -> str:
+    if not text.isascii():
+        text = _HIDDEN.sub("", text)
+        # NFKC is quadratic in runs of combining marks, so it gets short pieces.
+        pieces = (text[at : at + 1_000] for at in range(0, len(text), 1_000))
+        text = "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
+    return text.casefold()
+
+
+def _runs(words: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[at:] for at in range(size)), strict=False)
+
+
+def _pieces(letters: str, size: int) -> Iterator[str]:
+    return (letters[at : at + size] for at in range(len(letters) - size + 1))
+
+
+
+
+def _tokens(plain: str) -> Iterator[str]:
+    for found in _URL.findall(plain):
+        whole = found.strip(_ENDS)
+        bare = re.sub(r"^[a-z]+://(?:www\.)?", "", whole)
+        yield from (bare, bare.partition("/")[0])
+    yield from _MAIL.findall(plain)
+    yield from (name.strip(_ENDS) for name in _NAME.findall(plain))
+    yield from (re.sub(r"\D", "", number) for number in _NUMBER.findall(plain))
+    yield from _ID.findall(plain)
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Every text and number in a value, keys included."""
+    if depth > DEEPEST:
+        yield repr(value)[:LONGEST]
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _texts(inner, depth + 1)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for inner in value:
+            yield from _texts(inner, depth + 1)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _decoded(text: str, depth: int = DECODINGS) -> list[str]:
+    """The text, and what it says where parts of it are encoded."""
+    found = [text]
+    if depth:
+        plainer = [unquote(text)] if "%" in text else []
+        plainer += [unescape(text)] if "&" in text else []
+        plainer += [" ".join(parts)] if (parts := list(_unpacked(text))) else []
+        for other in plainer:
+            if other not in found:
+                found += _decoded(other[:LONGEST], depth - 1)
+    return found
+
+
+def _unpacked(text: str) -> Iterator[str]:
+    for piece in _CODE.findall(text):
+        plain = piece.rstrip("=").replace("-", "+").replace("_", "/")
+        # Up to three characters before it may belong to another text.
+        for begin in range(4):
+            part = plain[begin:]
+            part = part[: len(part) - (len(part) % 4 == 1)]
+            yield from _readable(b64decode(part + "=" * (-len(part) % 4)))
+    for piece in _HEX.findall(text):
+        yield from _readable(bytes.fromhex(piece))
+
+
+def _readable(raw: bytes) -> Iterator[str]:
+    try:
+        said = raw.decode()
+    except UnicodeDecodeError:
+        return
+    if said.isprintable() or "\n" in said:
+        yield said
