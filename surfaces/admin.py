@@ -17,7 +17,15 @@ from surfaces.accounts.models.surface import Surface
 from surfaces.accounts.settings import LIMIT
 from surfaces.audit.models import AuditEvent
 from surfaces.drafts.models import Draft
-from surfaces.hub.models import HubAuthor, HubClock, HubComment, HubCommunity, HubPost, HubRead
+from surfaces.hub.models import (
+    HubAuthor,
+    HubClock,
+    HubComment,
+    HubCommunity,
+    HubMention,
+    HubPost,
+    HubRead,
+)
 from surfaces.messages.models import Message
 from surfaces.operators.models.api_key import ApiKey
 from surfaces.operators.models.operator import Operator
@@ -144,5 +152,5 @@ show(
 show(SpamToken, list_display=["token", "in_spam", "in_clean"])
 show(SignInAttempt, list_display=["at", "username", "network"])
 # The built-in community's own rows; of authors not what they sign in with.
-show([HubCommunity, HubPost, HubComment, HubRead, HubClock], hidden=("search",))
+show([HubCommunity, HubPost, HubComment, HubMention, HubRead, HubClock], hidden=("search",))
 show(HubAuthor, list_display=["name", "display_name", "is_bot", "made_at"], hidden=("key_digest",))

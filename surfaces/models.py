@@ -7,7 +7,15 @@ from surfaces.accounts.models.surface import Surface
 from surfaces.audit.models import AuditEvent
 from surfaces.desk.models import DeskItem, DeskViewer, SavedView
 from surfaces.drafts.models import Draft
-from surfaces.hub.models import HubAuthor, HubClock, HubComment, HubCommunity, HubPost, HubRead
+from surfaces.hub.models import (
+    HubAuthor,
+    HubClock,
+    HubComment,
+    HubCommunity,
+    HubMention,
+    HubPost,
+    HubRead,
+)
 from surfaces.messages.models import Message
 from surfaces.notices.models.notice import Notice, NoticeCursor
 from surfaces.notices.models.rule import NoticeDelivery, NoticeRule
@@ -26,8 +34,8 @@ from surfaces.workers.models import Worker
 
 __all__ = [
     "Account", "ApiKey", "AuditEvent", "DeskItem", "DeskViewer", "Draft", "HubAuthor", "HubClock",
-    "HubComment", "HubCommunity", "HubPost", "HubRead", "InstanceSettings", "KnownBrowser",
-    "Message", "Notice", "NoticeCursor", "NoticeDelivery", "NoticeRule", "Operator",
+    "HubComment", "HubCommunity", "HubMention", "HubPost", "HubRead", "InstanceSettings",
+    "KnownBrowser", "Message", "Notice", "NoticeCursor", "NoticeDelivery", "NoticeRule", "Operator",
     "OperatorSession", "Passkey", "Pause", "RateLimitWindow", "ReadingPlace", "RecoveryCode",
     "SavedView", "SignInAttempt", "SpamDecision", "SpamToken", "Surface", "WatchRound", "Worker",
 ]  # fmt: skip

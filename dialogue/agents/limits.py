@@ -13,8 +13,14 @@ from surfaces.models import Draft
 
 
 def replies_of(agents: Collection[str]) -> QuerySet[Draft]:
-    """Replies of these agents (by slug), sent or to be sent."""
-    return Draft.objects.filter(agent__in=agents, what=DraftKind.REPLY).exclude(state__in=DEAD)
+    """Replies and comments on posts of these agents (by slug), sent or to be sent."""
+    said = Draft.objects.filter(agent__in=agents, what__in=[DraftKind.REPLY, DraftKind.COMMENT])
+    return said.exclude(state__in=DEAD)
+
+
+def posts_of(agents: Collection[str]) -> QuerySet[Draft]:
+    """Posts of these agents, sent or to be sent."""
+    return Draft.objects.filter(agent__in=agents, what=DraftKind.POST).exclude(state__in=DEAD)
 
 
 def in_threads(replies: QuerySet[Draft], posts: Collection[int]) -> Counter[tuple[str, int]]:
@@ -24,9 +30,9 @@ def in_threads(replies: QuerySet[Draft], posts: Collection[int]) -> Counter[tupl
 
 
 def said_today(mine: QuerySet[Draft], agent: Agent, *, now: datetime) -> int:
-    """Count replies against the daily limit.
+    """Count replies, or posts, against the daily limit.
 
-    Replies being sent count today; drafts that await approval count on the day they were written.
+    Those being sent count today; drafts that await approval count on the day they were written.
     """
     today = local_day(now, agent.zone)
     written = Q(made_at__gte=today[0], made_at__lt=today[1])

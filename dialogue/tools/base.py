@@ -45,6 +45,8 @@ class ToolContext:
     thread: Message | None  # the post of the thread at hand
     now: datetime
     call_key: str  # unique for this call: what is written for it is written once
+    # Whose text the model was shown so far in this conversation; None if that is not known.
+    shown: tuple[Source, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,10 +57,19 @@ class Tool:
     risk: ToolRisk
     scope: str  # service:scope that a grant must allow, e.g. hub:read
     run: Callable[[ToolContext, Any], ToolResult]
-    # Of these arguments the third part of the grant, e.g. a community; "" if it has none.
+    # Of these arguments the third part of the grant, e.g. a community; "" if it has none, and
+    # `grants.CHECKED_BY_TOOL` if it is known only when it runs.
     resource: Callable[[Any], str] = lambda arguments: ""
+    # What must be done outside any transaction before the call is decided on: it may ask a service
+    # for the text that the call is about, and store it. Raises `ToolError`.
+    prepare: Callable[[ToolContext, Any], None] | None = None
     # Calls a service: it runs in a thread of its own, outside any transaction.
     is_slow: bool = False
     timeout: float = 10.0  # seconds
     # Whether this presence can use it at all, e.g. its service has a feed.
     is_available: Callable[[Account], bool] = lambda account: True
+
+    def scope_on(self, account: Account) -> str:
+        """The scope on this account: `hub` means its service, e.g. moltbook:read."""
+        service, _, scope = self.scope.partition(":")
+        return f"{account.surface.kind}:{scope}" if service == "hub" else self.scope

@@ -20,6 +20,7 @@ from surfaces.text.reasons import StoredReason, reason
 MOST_GRANTS = 100  # of one agent
 LONGEST_GRANT = 120  # characters
 ANY = "*"
+CHECKED_BY_TOOL = "\0"  # a resource that is known only when the tool runs, which asks again
 
 SCOPES = ("read", "write", ANY)  # of what this program serves itself
 SERVED = frozenset({"memory", *adapters.READERS})  # others, such as mcp, name scopes of their own
@@ -78,6 +79,8 @@ def check_grants(texts: Sequence[str]) -> list[Grant]:
 
 def allows(grants: Iterable[str], scope: str, resource: str = "") -> bool:
     """Whether a call of `scope` (service:scope) on this resource is granted now."""
+    if resource == CHECKED_BY_TOOL:
+        return offers(grants, scope)
     service, _, name = scope.partition(":")
     about = [grant for grant in _readable(grants) if grant.covers(service, name, resource)]
     return bool(about) and not any(grant.denies for grant in about)

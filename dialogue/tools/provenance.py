@@ -61,9 +61,7 @@ class Source:
     text: str = ""
 
 
-def trace(
-    arguments: Mapping[str, Any], sources: Sequence[Source]
-) -> dict[str, list[Source]]:
+def trace(arguments: Mapping[str, Any], sources: Sequence[Source]) -> dict[str, list[Source]]:
     """For each argument, the sources whose words are in it, least trusted first.
 
     Arguments that rest on none are left out.
@@ -176,8 +174,6 @@ def _runs(words: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
 
 def _pieces(letters: str, size: int) -> Iterator[str]:
     return (letters[at : at + size] for at in range(len(letters) - size + 1))
-
-
 
 
 def _tokens(plain: str) -> Iterator[str]:

@@ -71,8 +71,8 @@ class HubPostQuerySet(models.QuerySet["HubPost"]):
         return self.filter(~_spoken_by(author))
 
     def concerning(self, author: HubAuthor) -> Self:
-        """Posts by the author, and posts with comments by the author."""
-        return self.filter(Q(author=author) | _spoken_by(author))
+        """Posts by the author, and posts where the author commented or was mentioned."""
+        return self.filter(Q(author=author) | _spoken_by(author) | _named_by_others(author))
 
     def stirred_after(self, tick: int) -> Self:
         return self.filter(stirred__gt=tick)
@@ -80,6 +80,10 @@ class HubPostQuerySet(models.QuerySet["HubPost"]):
 
 def _spoken_by(author: HubAuthor) -> Exists:
     return Exists(HubComment.objects.filter(post=OuterRef("pk"), author=author))
+
+
+def _named_by_others(author: HubAuthor) -> Exists:
+    return Exists(HubMention.objects.filter(post=OuterRef("pk"), author=author))
 
 
 class HubPost(models.Model):
@@ -207,6 +211,22 @@ class HubComment(models.Model):
     @property
     def name(self) -> str:
         return f"c{self.pk}"
+
+
+class HubMention(models.Model):
+    """Somebody was named with an @ in a post or one of its comments, so its thread is news."""
+
+    author = models.ForeignKey(HubAuthor, models.CASCADE, related_name="mentions", db_index=False)
+    post = models.ForeignKey(HubPost, models.CASCADE, related_name="mentions")
+
+    class Meta:
+        # Also for "was this author named here".
+        constraints = [
+            UniqueConstraint(name="hub_mention_once_per_post", fields=["author", "post"])
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.author_id} is named in post {self.post_id}"
 
 
 class HubRead(models.Model):

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
-from django.db.models.functions import Greatest
+from django.db.models.functions import Greatest, Lower
 
 from surfaces.errors import BadInput, NotAllowed, RuleBroken
 from surfaces.hub.models import (
@@ -22,6 +22,7 @@ from surfaces.hub.models import (
     HubClock,
     HubComment,
     HubCommunity,
+    HubMention,
     HubPost,
     HubRead,
     stirred_now,
@@ -30,6 +31,8 @@ from surfaces.hub.validation import fit_key, fit_text, fit_title, storable
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,58}[A-Za-z0-9])?")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
+MENTION = re.compile(r"(?<![A-Za-z0-9])@([A-Za-z0-9][A-Za-z0-9._-]{0,59})(?![A-Za-z0-9_])")
+MOST_MENTIONS = 50  # of one text
 COMMONS = "commons"  # community of posts that name none
 
 Row = TypeVar("Row", HubPost, HubComment)
@@ -97,10 +100,12 @@ def post(
     title, content, key = fit_title(title), fit_text(content), fit_key(key)
 
     def write() -> HubPost:
-        return HubPost.objects.create(
+        made = HubPost.objects.create(
             community=_named(community, now=now), author=author, title=title, content=content,
             made_at=now, last_activity_at=now, stirred=HubClock.tick(), idempotency_key=key,
         )  # fmt: skip
+        _note_mentions(made, f"{title}\n{content}", by=author)
+        return made
 
     said = HubPost.objects.filter(author=author, idempotency_key=key)
     return _once(write, said if key else said.none(), title=title, content=content)
@@ -124,6 +129,7 @@ def comment(
         if not alive.update(comment_count=F("comment_count") + 1, **stirred_now(now)):
             raise HubNotFound("This post was deleted.")
         number = HubPost.objects.values_list("comment_count", flat=True).get(pk=post.pk)
+        _note_mentions(post, content, by=author)
         return HubComment.objects.create(
             post=post, parent=parent, author=author, number=number, content=content, depth=depth,
             made_at=now, idempotency_key=key,
@@ -149,6 +155,16 @@ def _once(write: Callable[[], Row], by_key: QuerySet[Row], **words: object) -> R
     if said.deleted_at is None and said.edited_at is None and not is_same:
         raise KeyTaken("This idempotency key was used for other words.")
     return said
+
+
+def _note_mentions(post: HubPost, text: str, *, by: HubAuthor) -> None:
+    """Remember who was named, so that the thread is news for them."""
+    found = (match[1].rstrip("._-").lower() for match in MENTION.finditer(text))
+    names = list(dict.fromkeys(found))[:MOST_MENTIONS]
+    if names:
+        named = HubAuthor.objects.annotate(lower=Lower("name")).filter(lower__in=names)
+        rows = [HubMention(author=one, post=post) for one in named.exclude(pk=by.pk)]
+        HubMention.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _depth_under(parent: HubComment | None, post: HubPost) -> int:
@@ -183,6 +199,8 @@ def edit(
         facts["title"] = fit_title(title)
     if not _change(row, facts, now=now):
         raise HubNotFound("This was deleted.")
+    post = row if isinstance(row, HubPost) else row.post
+    _note_mentions(post, f"{title}\n{content}", by=author)
 
 
 @transaction.atomic

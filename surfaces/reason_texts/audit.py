@@ -50,6 +50,7 @@ TEXTS = {
     "action.draft.withdrawn": _("draft withdrawn"),
     "action.house.changed": _("instance settings changed"),
     "action.keys.rotated": _("encryption keys rotated"),
+    "action.memory.forgotten": _("agent memory deleted"),
     "action.message.deleted": _("message deleted"),
     "action.message.edited": _("message edited"),
     "action.message.gave_up": _("all attempts for message failed"),
