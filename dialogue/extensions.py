@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dialogue import demo
 from dialogue.activations import services as activations
+from dialogue.activations.live import live_mark
 from dialogue.activations.models import Activation, ActivationState
 from dialogue.agents.models.agent import Agent
 from dialogue.agents.models.presence import Presence
@@ -64,6 +65,7 @@ EXTENSION = Extension(
     thread_annotations=(of_messages,),
     timeline_events=(timeline_events,),
     notice_sources=(spent_budgets,),
+    live_marks=(("activations", live_mark),),
     draft_guards=(demo.GUARD,),
     wait_bounds=(*notifications.BOUNDS, *stones.BOUNDS, *LEASES),
     wait_endings=(notifications.end_waits, stones.end_waits),

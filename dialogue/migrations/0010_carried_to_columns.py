@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import migrations
 
-GRANT = re.compile(r"!?[a-z][a-z0-9_-]*:([a-z][a-z0-9_-]*|\*)(:[^\s:!]+)?")
+GRANT = re.compile(r"!?(\*|[a-z][a-z0-9_-]*):(\*|[A-Za-z0-9][A-Za-z0-9_.-]*)(:\S(.*\S)?)?")
 MB = 1_024  # kilobytes
 Check = Callable[[Any], bool]
 

@@ -75,7 +75,8 @@ MEMORY = Section("memory", _("Memory"), (
     SettingField("has_memory", _("Use memory"),
         _("Prompts contain matching notes. To write them, it needs the grant memory:write.")),
     SettingField("memory_kilobytes", _("Size"),
-        _("Of all notes. When it is full, the agent cannot remember more."), _("kB")),
+        _("Of all notes. When it is full, the least trusted are forgotten first, of those the"
+          " oldest."), _("kB")),
     SettingField("memory_items", _("Notes in a prompt"), _("At most so many."), _("notes")),
     SettingField("memory_strategy", _("Which notes"),
         _("There is no embedding search here: agents imported with it get notes by words in"

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.forms.setting_fields import PRESENCE, SETTINGS, VOICE
 from dialogue.agents.models.agent import Agent
-from dialogue.agents.settings.values import FIELDS, MAX_PERSONA, clean, is_list
+from dialogue.agents.settings.values import KERNELS, MAX_PERSONA, clean, is_list
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.operators.forms import zones
 from surfaces.settings.base_form import SettingsForm
@@ -37,7 +37,7 @@ class OfAgentForm(SettingsForm):
     """Checked as the service checks, so that each refusal stands at its field."""
 
     row: Agent
-    tall = frozenset({"persona", *filter(is_list, FIELDS)})
+    tall = frozenset({KERNELS, "persona"})
 
     @cached_property
     def known_fields(self) -> dict[str, SettingField]:

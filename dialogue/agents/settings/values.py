@@ -1,13 +1,13 @@
 """What can be set of an agent, by name: its columns, those of its settings, and its kernels."""
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dialogue.models import Agent, AgentSettings, Kernel
+from dialogue.tools.grants import check_grants
 from surfaces.errors import BadInput
 from surfaces.settings.fields import Column, field_of
 
@@ -17,7 +17,6 @@ OF_SETTINGS = tuple(
     field.name for field in AgentSettings._meta.concrete_fields if field.name not in {"id", "agent"}
 )
 FIELDS = (*OF_AGENT, *OF_SETTINGS, KERNELS)
-GRANT = re.compile(r"!?[a-z][a-z0-9_-]*:([a-z][a-z0-9_-]*|\*)(:[^\s:!]+)?")
 MAX_KERNELS = 200
 MAX_KERNEL = 1_000  # characters
 MAX_PERSONA = 20_000
@@ -60,8 +59,8 @@ def clean(name: str, value: Any) -> Any:
         value = value if name == "persona" else value.strip()  # a prompt stays as it was written
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         value = _lines(value)
-        for grant in value if name == "grants" else []:
-            check_grant(grant)
+        if name == "grants":
+            _check_grants(value)
     kept = column(name).clean(value, None)
     if name == "persona" and len(kept) > MAX_PERSONA:
         message = _("The persona has %(count)s characters. Enter at most %(most)s.")
@@ -69,17 +68,17 @@ def clean(name: str, value: Any) -> Any:
     return kept
 
 
-def check_grant(grant: str) -> None:
-    """Raise `ValidationError` unless it is `service:scope[:resource]`, perhaps after a `!`."""
-    if not GRANT.fullmatch(grant):
-        message = _("“%(grant)s” is no grant. Enter one like hub:read or !hub:write:tides.")
-        raise ValidationError(message % {"grant": grant[:60]})
-
-
 def _lines(given: Iterable[str]) -> list[str]:
     """Each once, on one line: pages show and take a list one item a line."""
     lines = dict.fromkeys(" ".join(line.replace("\0", "").split()) for line in given)
     return [line for line in lines if line]
+
+
+def _check_grants(lines: Sequence[str]) -> None:
+    try:
+        check_grants(lines)
+    except BadInput as error:
+        raise ValidationError(str(error)) from error
 
 
 def _kernels(lines: Iterable[str]) -> list[str]:
