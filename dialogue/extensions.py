@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dialogue import demo
 from dialogue.activations import services as activations
+from dialogue.activations import suspended
 from dialogue.activations.live import live_mark
 from dialogue.activations.models import Activation, ActivationState
 from dialogue.agents.models.agent import Agent
@@ -30,6 +31,10 @@ LEASES = (
     WaitBound(
         model=Activation, column="lease_until", when=Q(state=ActivationState.RUNNING),
         longest=activations.LEASE,
+    ),
+    WaitBound(
+        model=Activation, column="look_at", when=Q(state=ActivationState.WAITING),
+        longest=suspended.LOOK_AGAIN,
     ),
     WaitBound(
         model=WakeEvent, column="not_before", when=Q(state=WakeEventState.WAITING),

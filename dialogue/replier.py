@@ -1,5 +1,8 @@
 """One round of the replier: inbox, reclaimed activations, decisions, replies, stones, webhooks.
 
+Each worker takes what there is, in this order: conversations whose tool calls are decided, what
+operators asked for, notifications, explorations. A pool takes its kind of the last two.
+
 Voices take minutes, so several write at once: each thread of the pool has its own
 connection and its own heartbeat.
 """
@@ -9,15 +12,20 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from enum import StrEnum
+from functools import partial
 from typing import Self
 
 from django.db import DatabaseError, InterfaceError, connection
 
 from dialogue.activations import services as activation_services
+from dialogue.activations import suspended
+from dialogue.activations.models import Activation, Purpose
 from dialogue.agents import presences
+from dialogue.approvals import services as approval_services
 from dialogue.inbox import collect
-from dialogue.replies import loop
-from dialogue.replies.answer import ReplyCounts
+from dialogue.replies import claims, loop, runner
+from dialogue.replies.verdicts import ReplyCounts
 from dialogue.stones import writer
 from dialogue.wake_hooks import delivery as wake_hook_delivery
 from surfaces.drafts import staleness
@@ -25,6 +33,23 @@ from surfaces.workers.locks import lock_of_this_thread
 
 Clock = Callable[[], datetime]
 Until = Callable[[], bool]
+AT_ONCE = 25  # suspended activations that are looked at for one claim
+
+
+class Pool(StrEnum):
+    """What workers take besides what was begun before and what operators asked for."""
+
+    NOTIFICATION = "notification"
+    EXPLORATION = "exploration"
+    HYBRID = "hybrid"  # explorations only where nothing else is due
+
+
+# Which requests of operators a pool takes. Replies that they ask for are due notifications.
+REQUESTS = {
+    Pool.NOTIFICATION: {Purpose.TASK},
+    Pool.EXPLORATION: {Purpose.TASK, Purpose.EXPLORE},
+    Pool.HYBRID: {Purpose.TASK, Purpose.EXPLORE},
+}
 
 
 @dataclass(slots=True)
@@ -44,6 +69,10 @@ class RoundReport:
     stale: int = 0  # drafts
     stones: int = 0
     woken: int = 0  # webhook events delivered
+    explored: int = 0  # activations, as the next three
+    tasks: int = 0
+    resumed: int = 0
+    suspended: int = 0  # for tool calls that wait
 
     @property
     def did(self) -> int:
@@ -68,11 +97,14 @@ class ReplierPool:
         if self._pool:
             self._pool.shutdown(wait=True)
 
-    def answer(self, *, clock: Clock, until: Until, is_ending: Until) -> list[ReplyCounts]:
-        """Write replies in all threads until nothing is due."""
+    def work(
+        self, pool: Pool, *, clock: Clock, until: Until, is_ending: Until
+    ) -> list[ReplyCounts]:
+        """Run activations in all threads until nothing is due."""
+        work = partial(_work, pool, clock=clock, until=until, is_ending=is_ending)
         if self._pool is None:
-            return [_answer(clock, until, is_ending)]
-        waiting = [self._pool.submit(_answer, clock, until, is_ending) for _ in range(self.size)]
+            return [work()]
+        waiting = [self._pool.submit(work) for _ in range(self.size)]
         return [done.result() for done in waiting]
 
     def beside(self, *, clock: Clock, until: Until) -> RoundReport:
@@ -85,9 +117,56 @@ class ReplierPool:
         return last.result() if last else RoundReport()
 
 
-def _answer(clock: Clock, until: Until, is_ending: Until) -> ReplyCounts:
+def _work(pool: Pool, *, clock: Clock, until: Until, is_ending: Until) -> ReplyCounts:
+    counts = ReplyCounts()
     with _alive() as name:
-        return loop.answer_due(name, clock=clock, until=until, is_ending=is_ending)
+        while not until() and _work_next(
+            name, pool, counts, clock=clock, until=until, is_ending=is_ending
+        ):
+            pass
+    return counts
+
+
+def _work_next(
+    worker: str,
+    pool: Pool,
+    counts: ReplyCounts,
+    *,
+    clock: Clock,
+    until: Until,
+    is_ending: Until,
+) -> bool:
+    """The next piece of work; False if there is none."""
+    run = partial(runner.run, counts=counts, clock=clock, until=until, is_ending=is_ending)
+    if activation := _claim_begun(worker, pool, counts, now=clock()):
+        run(activation)
+        return True
+    if pool != Pool.EXPLORATION and loop.answer_next(
+        worker, counts, clock=clock, until=until, is_ending=is_ending
+    ):
+        return True
+    if pool == Pool.NOTIFICATION or Purpose.EXPLORE not in runner.WORKS:
+        return False
+    if activation := claims.claim_exploration(worker, now=clock()):
+        counts.explored += 1
+        run(activation)
+    return activation is not None
+
+
+def _claim_begun(
+    worker: str, pool: Pool, counts: ReplyCounts, *, now: datetime
+) -> Activation | None:
+    """A conversation that may go on, or what an operator asked for."""
+    for pk in suspended.ready(now=now, limit=AT_ONCE):
+        if activation := suspended.resume(pk, worker=worker, now=now):
+            counts.resumed += 1
+            return activation
+    purposes = REQUESTS[pool] & runner.WORKS.keys()
+    if activation := claims.claim_requested(worker, purposes, now=now):
+        name = "tasks" if activation.purpose == Purpose.TASK else "explored"
+        setattr(counts, name, getattr(counts, name) + 1)
+        return activation
+    return None
 
 
 def _besides(clock: Clock, until: Until) -> RoundReport:
@@ -118,6 +197,7 @@ def run_round(
     until: Until = lambda: False,
     is_ending: Until | None = None,
     is_whole: bool = True,
+    pool: str = Pool.HYBRID,
 ) -> RoundReport:
     """Do what is due. Each part is idempotent and safe beside other processes.
 
@@ -129,12 +209,14 @@ def run_round(
     if is_whole:
         taken_back = activation_services.reclaim_abandoned(now=clock())
         presences.adopt(now=clock())
+        suspended.end_overtaken(now=clock())
+        approval_services.end_overdue(now=clock())
         done = crew.beside(clock=clock, until=is_ending)
         done.taken_back = taken_back
     gathered = collect.collect(now=clock())
     done.new, done.opened, done.answered = gathered.new, gathered.opened, gathered.answered
     loop.release_held(now=clock())
-    for tally in crew.answer(clock=clock, until=until, is_ending=is_ending):
-        for name, count in asdict(tally).items():
+    for counts in crew.work(Pool(pool), clock=clock, until=until, is_ending=is_ending):
+        for name, count in asdict(counts).items():
             setattr(done, name, getattr(done, name) + count)
     return done

@@ -71,8 +71,7 @@ NOTHING_WAITS: dict[type, set[str]] = {
         "explores_discussions", "min_confidence",
         # Asked while an activation runs, and at each tool call.
         "notifications_per_run", "max_iterations", "max_tool_calls", "tokens_per_run",
-        "money_per_run", "seconds_per_run", "responds_to_mentions", "responds_to_replies",
-        "responds_to_dms", "posts_per_day", "grants", "approval_mode", "on_read", "on_write",
+        "money_per_run", "seconds_per_run", "grants", "approval_mode", "on_read", "on_write",
         "on_publish", "on_execute", "on_external", "approval_hours", "has_memory",
         "memory_kilobytes", "memory_items", "memory_strategy",
     },
@@ -120,7 +119,8 @@ VALUES: dict[str, Any] = {
     "money_per_day": Decimal(2), "money_per_month": Decimal(90), "tokens_per_day": 5_000,
     "tokens_per_month": 9_000_000, "voice": "model", "output_tokens": 99, "price_in": Decimal(1),
     "price_out": Decimal(2), "kernels": ["A seed"], "stones_per_day": 7, "is_on": True,
-    "longest_delay_seconds": 60,
+    "longest_delay_seconds": 60, "responds_to_mentions": True, "responds_to_replies": True,
+    "responds_to_dms": True, "posts_per_day": 9,
 }  # fmt: skip
 
 
@@ -130,7 +130,10 @@ class Scene:
     def __init__(self) -> None:
         agent = make_agent(
             active_from=time(8), active_to=time(20), lives="elsewhere",
-            settings={"is_autonomous": False, "mode": "review"},
+            settings={
+                "is_autonomous": False, "mode": "review", "responds_to_mentions": False,
+                "responds_to_replies": False, "responds_to_dms": False,
+            },
         )  # fmt: skip
         self.presence = make_presence(agent=agent, mode="review")
         self.agent, self.account = agent, self.presence.account

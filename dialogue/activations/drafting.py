@@ -12,9 +12,12 @@ from django.db.models import F
 
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import Activation
+from dialogue.agents import limits
+from dialogue.models import Agent, Presence
 from surfaces.drafts import services as draft_services
+from surfaces.drafts.models import DraftKind
 from surfaces.models import Draft, Message
-from surfaces.text.reasons import StoredReason
+from surfaces.text.reasons import StoredReason, reason
 
 LONGEST_ORIGIN = Draft._meta.get_field("origin").max_length
 
@@ -31,7 +34,8 @@ class DraftWords:
     parts: tuple[str, str, str] = ("", "", "")  # terms, pointer, exit
     origin: str  # the voice, or the tool
     written_for: str = ""  # one live draft for each, e.g. notification:5
-    is_begun: bool = False  # the attempt on a comment was counted before
+    # It was decided on before: the attempt on a comment is counted, and the limits were asked.
+    is_begun: bool = False
 
 
 def put_down(
@@ -47,7 +51,8 @@ def put_down(
     of `also` forbids it now, `StaleState` if something was written for the same cause meanwhile.
     """
     account = activation_services.account_to_speak_from(activation)
-    activation_services.check_still_allowed(activation, *also)
+    full = () if words.is_begun else _limits_reached(activation, words, now=now)
+    activation_services.check_still_allowed(activation, *also, *full)
     agent = activation.agent
     draft = draft_services.compose(
         account=account, what=words.what, target=words.target, title=words.title, text=words.text,
@@ -57,3 +62,36 @@ def put_down(
     )  # fmt: skip
     activation.mine().update(posts=F("posts") + 1)
     return draft
+
+
+def _limits_reached(
+    activation: Activation, words: DraftWords, *, now: datetime
+) -> list[tuple[bool, StoredReason | str]]:
+    """Limits of amount, for what no decision allowed before: words of tools, explorations.
+
+    A comment counts as a reply; every post counts for its account and for the agent.
+    """
+    presence = Presence.objects.select_related("agent__settings").get(pk=activation.presence_id)
+    agent, settings = presence.agent, presence.agent.settings
+    # Of two at once the second counts the first.
+    Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
+    if words.what == DraftKind.POST:
+        mine = limits.posts_of([agent.slug])
+        today = limits.said_today(mine, agent, now=now)
+        here = limits.said_today(mine.filter(account=presence.account_id), agent, now=now)
+        return [
+            _full("activation.posts_full", today, settings.posts_per_day),
+            _full("activation.posts_full_here", here, presence.stones_per_day),
+        ]
+    mine = limits.replies_of([agent.slug])
+    today = limits.said_today(mine, agent, now=now)
+    post = words.target.post_id if words.target else 0
+    in_thread = limits.in_threads(mine, [post])[agent.slug, post]
+    return [
+        _full("activation.replies_full", today, settings.replies_per_day),
+        _full("activation.thread_full", in_thread, settings.replies_per_thread),
+    ]
+
+
+def _full(code: str, used: int, most: int) -> tuple[bool, StoredReason]:
+    return used >= most, reason(code, used=used, most=most)

@@ -97,6 +97,8 @@ class Activation(models.Model):
     posts = models.PositiveIntegerField(default=0)  # drafts written
     stop_asked_at = models.DateTimeField(null=True, blank=True)
     stop_asked_by = models.CharField(max_length=120, blank=True)
+    # One that waits and may not go on yet is looked at again then; `outcome` says why.
+    look_at = models.DateTimeField(null=True, blank=True)
 
     objects = ActivationQuerySet.as_manager()
 
@@ -214,6 +216,7 @@ class Conversation(models.Model):
     model = models.CharField(max_length=200)  # provider:name, which goes on with it
     messages = models.TextField()  # JSON of pydantic-ai, at most 2 MB
     kept_at = models.DateTimeField()
+    read_digest = models.CharField(max_length=64, blank=True)  # of the comment as it was read
 
     def __str__(self) -> str:
         return f"conversation of item {self.item_id}"

@@ -1,10 +1,11 @@
-"""Start an activation, record its steps, finish it or reclaim it.
+"""Start an activation, record its steps, finish, suspend or reclaim it.
 
 start (lease, fencing number) ──> record_step … ──> finish
-    └── worker died ──> reclaim_abandoned ──> abandoned; the notification is due again
+    │                                  └──> suspend ──> resume (`suspended`)
+    └── worker died ──> reclaim_abandoned ──> abandoned; its notifications are due again
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,7 +14,12 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from dialogue.activations.models import ActivationState, Purpose
+from dialogue.activations import items
+from dialogue.activations.models import ActivationState, ItemState, Purpose
+from dialogue.activations.requests import ask_again, rest
+from dialogue.activations.requests import ask_stop as ask_stop
+from dialogue.activations.requests import run_now as run_now
+from dialogue.activations.stop_signal import stop_asked_by
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.budgets import services as budget_services
 from dialogue.errors import LeaseLost
@@ -38,6 +44,8 @@ FIRST_BACK_OFF = timedelta(seconds=60)
 LONGEST_BACK_OFF = timedelta(seconds=3600)
 WORDS_KEPT = 8_000  # characters of a step
 NEUTRAL = {ActivationState.RELEASED, ActivationState.EXHAUSTED}  # neither success nor failure
+# What is under way when an activation ends so. Else it is left for later.
+CAME = {ActivationState.DONE: ItemState.DRAFTED, ActivationState.FAILED: ItemState.FAILED}
 
 
 def start(
@@ -48,19 +56,33 @@ def start(
     worker: str,
     now: datetime,
     notification: Notification | None = None,
+    others: Iterable[Notification] = (),
+    task: str = "",
 ) -> Activation:
-    """Create an activation, or raise `StaleState` if one is running. Commit afterwards."""
+    """Create an activation, or raise `StaleState` if one is running. Commit afterwards.
+
+    Its first item is under way: `notification`, or what its purpose says. `others` follow.
+    """
     try:
         with transaction.atomic():
-            return Activation.objects.create(
+            activation = Activation.objects.create(
                 agent=presence.agent, presence=presence, purpose=purpose, notification=notification,
                 why=why, number=presence.agent.next_claim(), worker=worker, lease_until=now + LEASE,
-                started_at=now,
+                started_at=now, task=task,
             )  # fmt: skip
     except IntegrityError as error:
         if "activation_one_live_per_agent" not in str(error):
             raise
         raise StaleState(reason("activation.running", agent=presence.agent)) from error
+    presence.agent.note(last_activated_at=now)
+    first = ActivationItem(activation=activation, position=1, notification=notification,
+                           state=ItemState.WORKING, started_at=now)  # fmt: skip
+    later = [
+        ActivationItem(activation=activation, position=position, notification=other)
+        for position, other in enumerate(others, 2)
+    ]
+    ActivationItem.objects.bulk_create([first, *later])
+    return activation
 
 
 def renew(activation: Activation, *, now: datetime) -> None:
@@ -125,8 +147,9 @@ def check_still_allowed(activation: Activation, *others: tuple[bool, StoredReaso
     Writing takes minutes, and a draft must not follow settings that no longer hold.
     """
     is_stone = activation.purpose == Purpose.STONE
-    off = "activation.no_posts" if is_stone else "activation.no_answers"
-    meanwhile = "activation.meanwhile_post" if is_stone else "activation.meanwhile_answer"
+    is_post = is_stone or activation.purpose == Purpose.TASK
+    off = "activation.no_posts" if is_post else "activation.no_answers"
+    meanwhile = "activation.meanwhile_post" if is_post else "activation.meanwhile_answer"
     presence = Presence.objects.select_related("agent__settings").get(pk=activation.presence_id)
     agent = presence.agent
     for applies, why in (
@@ -148,19 +171,49 @@ def finish(
     *,
     now: datetime,
     draft: Draft | None = None,
-) -> None:
-    """End the activation, or raise `LeaseLost`: then roll back everything it wrote."""
-    activation.note(state=state, outcome=outcome, ended_at=now, draft=draft)
+    is_failure: bool | None = None,
+) -> list[ActivationItem]:
+    """End the activation, or raise `LeaseLost`: then roll back everything it wrote.
+
+    What is under way ends as the activation does; other unfinished items are released and
+    returned. `is_failure`: whether it counts as one of its agent; by default as the state says.
+    """
+    if came := CAME.get(state):
+        for item in activation.items.filter(state=ItemState.WORKING):
+            items.end(
+                activation, item, came, outcome, now=now, draft_id=draft.pk if draft else None
+            )
+    activation.note(state=state, outcome=as_reason(outcome), ended_at=now)
+    left = items.release(activation.items.all(), outcome, now=now)
     budget_services.settle_abandoned(activation, now=now)
-    _count(activation.agent_id, state, now=now)
+    _count(activation.agent_id, state, is_failure=is_failure, now=now)
+    return left
 
 
-def _count(agent_id: int, state: ActivationState, *, now: datetime) -> None:
+@transaction.atomic
+def suspend(
+    activation: Activation, outcome: StoredReason | str, *, is_failure: bool = False, now: datetime
+) -> None:
+    """Free lease and agent until the calls of its waiting items are decided."""
+    began = activation.resumed_at or activation.started_at
+    worked = activation.worked_ms + max(round((now - began).total_seconds() * 1000), 0)
+    activation.note(
+        state=ActivationState.WAITING, worked_ms=worked, outcome=as_reason(outcome), look_at=None
+    )
+    budget_services.settle_abandoned(activation, now=now)
+    if is_failure:
+        _count(activation.agent_id, ActivationState.FAILED, now=now)
+
+
+def _count(
+    agent_id: int, state: ActivationState, *, is_failure: bool | None = None, now: datetime
+) -> None:
     """Count failures in a row and set the back-off; a success resets both."""
     rows = Agent.objects.filter(pk=agent_id)
+    fails = state not in NEUTRAL if is_failure is None else is_failure
     if state == ActivationState.DONE:
         rows.exclude(failures=0).update(failures=0, backs_off_until=None)
-    elif state not in NEUTRAL:
+    elif fails:
         rows.update(failures=F("failures") + 1)
         failures = rows.values_list("failures", flat=True).get()
         if wait := backoff_delay(failures):
@@ -191,9 +244,15 @@ def _abandon(activation: Activation, *, now: datetime) -> int:
         return 0
     budget_services.settle_abandoned(activation, now=now)
     _count(activation.agent_id, ActivationState.ABANDONED, now=now)
-    again = Notification.objects.filter(activations=activation, read_at=None, draft=None)
-    again.update(look_at=now)
+    left = items.release(activation.items.all(), outcome, now=now)
+    if by := stop_asked_by(activation.pk):
+        rest(left, by=by, now=now)
+        return 1
+    again = Notification.objects.filter(items__in=left, read_at=None, draft=None)
+    tried = [item.notification_id for item in left if item.started_at]
     # The attempt was counted when the voice was called; the comment stays open.
-    tried = Message.objects.filter(notifications__in=again, reply_status=ReplyStatus.PENDING)
-    reply_state.note_reason(tried, "activation.try_lost")
+    comments = Message.objects.filter(notifications__in=tried, reply_status=ReplyStatus.PENDING)
+    reply_state.note_reason(comments, "activation.try_lost")
+    Notification.objects.filter(pk__in=again.values("pk")).update(look_at=now)
+    ask_again(activation, now=now)
     return 1

@@ -1,4 +1,4 @@
-"""Count the replies that an agent's limits apply to."""
+"""Count the replies and posts that an agent's limits apply to."""
 
 from collections import Counter
 from collections.abc import Collection

@@ -60,6 +60,7 @@ def collect(*, now: datetime) -> CollectReport:
         _close(reading)
         found.opened = _reopen(now)
         # Close or reopen notifications whose drafts ended.
+        _do(SENT_COMMENT, {})
         found.answered += _do(SENT, {"now": now})
         found.ended = _do(ENDED, {"now": now})
     return found
@@ -78,7 +79,7 @@ SELECT p.agent_id, p.id, m.id,
          WHEN a.handle <> '' AND lower(m.content) ~ {name} THEN 'mention'
          WHEN m.parent_id IS NULL AND root.direction = 'outgoing' THEN 'reply'
          ELSE 'comment' END,
-    %(now)s, CASE WHEN m.kind = 'comment' THEN %(now)s::timestamptz END, '', '{{}}'::jsonb, ''
+    %(now)s, %(now)s, '', '{{}}'::jsonb, ''
 FROM messages m
 JOIN dialogue_presence p ON p.account_id = m.account_id AND p.ended_at IS NULL
 JOIN surfaces_account a ON a.id = m.account_id
@@ -88,26 +89,29 @@ WHERE {which} AND m.direction = 'incoming' AND m.deleted_at IS NULL
   AND (m.spam_status IS NULL OR m.spam_status = 'clean')
   AND (m.kind = 'comment' OR (
     a.handle <> '' AND lower(concat_ws(' ', m.title, m.content)) ~ {name}))
+ORDER BY m.id
 ON CONFLICT (agent_id, message_id) DO NOTHING
 """
 
 
+# What a message of ours answers: its parent, or the post that it comments on.
+TARGET = "CASE WHEN o.kind = 'comment' THEN COALESCE(o.parent_id, o.post_id) END"
 ANSWERED_MESSAGE = f"""
 UPDATE messages m SET {SET_SENT}
 FROM messages o, dialogue_notification n
-WHERE o.id > %(after)s AND o.direction = 'outgoing' AND o.parent_id = m.id
+WHERE o.id > %(after)s AND o.direction = 'outgoing' AND m.id = {TARGET}
   AND n.message_id = m.id AND n.read_at IS NULL AND n.draft_id IS NULL
   AND m.reply_status IS DISTINCT FROM 'sent'
 """  # noqa: S608
 # Answered by a person on the service or by an external agent. Our own replies are settled by
 # their drafts.
-ANSWERED = """
+ANSWERED = f"""
 UPDATE dialogue_notification n
-SET read_at = %(now)s, outcome = 'answered', verdict = 'answered', why = '{}', look_at = NULL
+SET read_at = %(now)s, outcome = 'answered', verdict = 'answered', why = '{{}}', look_at = NULL
 FROM messages o
-WHERE o.id > %(after)s AND o.direction = 'outgoing' AND o.parent_id = n.message_id
+WHERE o.id > %(after)s AND o.direction = 'outgoing' AND n.message_id = {TARGET}
   AND n.read_at IS NULL AND n.draft_id IS NULL
-"""
+"""  # noqa: S608
 
 
 # Answered notifications stay closed. What an operator requests is reopened at once, whatever was
@@ -121,7 +125,7 @@ UPDATE dialogue_notification n SET read_at = NULL, outcome = '', look_at = %(now
         AND p.account_id = m.account_id AND p.agent_id = n.agent_id), n.presence_id)
 FROM messages m
 WHERE m.id = n.message_id AND n.message_id = ANY(%(ids)s) AND n.outcome <> 'answered'
-  AND m.kind = 'comment' AND (m.spam_status IS NULL OR m.spam_status = 'clean')
+  AND (m.spam_status IS NULL OR m.spam_status = 'clean')
 """
 
 
@@ -149,6 +153,13 @@ def _messages_of(events: Sequence[AuditEvent]) -> list[int | None]:
     return [targets.get(int(pk)) if kind == "draft" else int(pk) for kind, pk in subjects]
 
 
+# Delivery marks the comments that its replies answer; of a post the inbox does.
+SENT_COMMENT = f"""
+UPDATE messages m SET {SET_SENT}
+FROM surfaces_draft d, dialogue_notification n
+WHERE d.id = n.draft_id AND n.read_at IS NULL AND d.state = 'sent' AND d.what = 'comment'
+  AND m.id = n.message_id
+"""  # noqa: S608
 SENT = """
 UPDATE dialogue_notification n
 SET read_at = %(now)s, outcome = 'answered', verdict = 'answered', why = '{}', look_at = NULL

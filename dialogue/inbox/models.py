@@ -84,6 +84,9 @@ class Notification(models.Model):
         indexes = [
             # For `due`, which runs every second.
             Index(name="notification_due", fields=["look_at"], condition=UNREAD),
+            # For what the trigger keeps of an agent: when the first is due, which is the oldest.
+            Index(name="notification_next", fields=["agent", "look_at"], condition=UNREAD),
+            Index(name="notification_oldest", fields=["agent", "made_at"], condition=UNREAD),
             # To find notifications by their draft.
             Index(name="notification_draft", fields=["draft"], condition=Q(draft__isnull=False)),
             # For those that wait without a time, by presence.
@@ -116,6 +119,11 @@ class Notification(models.Model):
         if self.message is None:
             raise ValueError(f"notification {self.pk} is about no message")
         return self.message
+
+    @property
+    def cause(self) -> str:
+        """For which at most one live draft may exist (`Draft.written_for`)."""
+        return f"notification:{self.pk}"
 
     def note(self, **facts: Any) -> bool:
         """Update columns while it is unread; False if it was read meanwhile."""

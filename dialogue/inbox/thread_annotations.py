@@ -9,17 +9,30 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import BigIntegerField, DateTimeField, QuerySet, Value
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    DateTimeField,
+    F,
+    FilteredRelation,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as later
 from django.utils.translation import ngettext
 
-from dialogue.activations.models import Activation, ActivationState
+from dialogue.activations.models import Activation, ActivationState, ItemState, TranscriptStep
 from dialogue.activations.transcript import took
 from dialogue.budgets.meters import money
-from dialogue.inbox.models import Notification
+from dialogue.inbox.models import Notification, NotificationQuerySet
 from surfaces.models import Draft, Message
 from surfaces.operators.scope import Scope
 from surfaces.text.reasons import FORMATS, StoredReason, label, render
@@ -27,13 +40,16 @@ from surfaces.threads.extensions import Speaker, ThreadAnnotations
 from surfaces.threads.notes import Note, decided
 from surfaces.threads.timeline import TimelineEvent
 
-# Label and style of an activation by its state.
-CAME = {
-    ActivationState.RUNNING: (later("Attempt %d, running"), "warn"),
-    ActivationState.DONE: (later("Attempt %d, draft written"), "done"),
-    ActivationState.FAILED: (later("Attempt %d failed"), "fail"),
+# Label and style of an attempt: by the state of its item, or of the activation that left it.
+CAME: dict[str, tuple[Any, str]] = {
+    ItemState.WORKING: (later("Attempt %d, running"), "warn"),
+    ItemState.WAITING: (later("Attempt %d waits for approval"), "warn"),
+    ItemState.DRAFTED: (later("Attempt %d, draft written"), "done"),
+    ItemState.NOTHING: (later("Attempt %d, nothing to say"), "done"),
+    ItemState.DECIDED: (later("Attempt %d ended without a reply"), "warn"),
+    ItemState.FAILED: (later("Attempt %d failed"), "fail"),
+    ItemState.RELEASED: (later("Attempt %d interrupted"), "warn"),
     ActivationState.EXHAUSTED: (later("Attempt %d, out of budget"), "warn"),
-    ActivationState.RELEASED: (later("Attempt %d interrupted"), "warn"),
     ActivationState.ABANDONED: (later("Attempt %d, worker lost"), "fail"),
 }
 # Label and style of a decision by the first word of the stored reason.
@@ -76,7 +92,12 @@ class ThreadNotification:
     announced_at: datetime | None
 
 
-WAKING = [field.name for field in fields(ThreadActivation)]
+# Where each of them is found: of a notification in its begun items, of a post in its activation.
+BEGUN = (
+    "begun__activation", "came", "begun__activation__why", "begun__started_at", "begun__ended_at",
+    "begun__why", "spent", "begun__activation__cost_is_guess", "begun__draft",
+)  # fmt: skip
+LAID = ("pk", "came", "why", "started_at", "ended_at", "outcome", "cost", "cost_is_guess", "draft")
 # Notifications with their activations, oldest first.
 Lives = dict[ThreadNotification, list[ThreadActivation]]
 NEVER = Value(None, output_field=DateTimeField(null=True))
@@ -129,20 +150,37 @@ def _lives(messages: Sequence[Message], drafts: Iterable[Draft], reach: Scope) -
 
 def _rows(asked: list[int], posts: list[int], reach: Scope) -> Iterable[tuple[Any, ...]]:
     """Notifications with their activations, and activations for posts, in one query."""
-    turns = _within(Notification.objects.filter(message__in=asked), reach)
+    turns = _within(_with_attempts(Notification.objects.filter(message__in=asked)), reach)
     heard = turns.values_list(
         "message_id", "agent__slug", "agent__name", "kind", "verdict", "why", "made_at",
-        "considered_at", "look_at", "read_at", "announced_at",
-        *(f"activations__{name}" for name in WAKING),
+        "considered_at", "look_at", "read_at", "announced_at", *BEGUN,
     )  # fmt: skip
     laid = _within(Activation.objects.filter(draft__in=posts, notification=None), reach)
+    laid = laid.annotate(came=Value(ItemState.DRAFTED.value))
     wrote = laid.values_list(
         Value(None, output_field=BigIntegerField()), "agent__slug", "agent__name", "purpose",
-        Value(""), "why", *[NEVER] * 5, *WAKING,
+        Value(""), "why", *[NEVER] * 5, *LAID,
     )  # fmt: skip
     if not posts:
         return heard
     return heard.union(wrote, all=True) if asked else wrote
+
+
+def _with_attempts(turns: NotificationQuerySet) -> NotificationQuerySet:
+    """With the items that were begun, and what each of them cost."""
+    # What an activation did for no item counts for its first.
+    whose = Q(item=OuterRef("begun")) | Q(item=None, activation__items=OuterRef("begun"),
+                                          activation__items__position=1)  # fmt: skip
+    steps = TranscriptStep.objects.filter(whose).order_by().values("activation")
+    left = Q(begun__state=ItemState.RELEASED) & ~Q(
+        begun__activation__state__in=[ActivationState.DONE, ActivationState.WAITING,
+                                      ActivationState.RUNNING, ActivationState.FAILED]
+    )  # fmt: skip
+    return turns.annotate(
+        begun=FilteredRelation("items", condition=Q(items__started_at__isnull=False)),
+        spent=Subquery(steps.annotate(spent=Sum("cost")).values("spent")),
+        came=Case(When(left, then=F("begun__activation__state")), default=F("begun__state")),
+    )
 
 
 def _within(rows: QuerySet[Any], reach: Scope) -> QuerySet[Any]:
@@ -228,9 +266,9 @@ def _turned(turn: ThreadNotification, wakings: Sequence[ThreadActivation]) -> li
 def _tried(
     number: int, turn: ThreadNotification, waking: ThreadActivation, drafts: Mapping[int, Draft]
 ) -> TimelineEvent:
-    words, how = CAME[ActivationState(waking.state or ActivationState.RUNNING)]
+    words, how = CAME[waking.state or ItemState.WORKING]
     draft = drafts.get(waking.draft or 0)
-    is_done = waking.state == ActivationState.DONE
+    is_done = waking.state == ItemState.DRAFTED
     tells = f"draft.composed draft:{waking.draft}" if is_done else f"message.try_failed {waking.pk}"
     return TimelineEvent(
         at=waking.ended_at or waking.started_at, words=str(words) % number, how=how,

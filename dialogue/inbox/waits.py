@@ -29,6 +29,9 @@ ENDS: dict[type, dict[str, set[Reason]]] = {
         "replies_per_thread": {Reason.THREAD_FULL},
         "spacing_seconds": {Reason.TOO_SOON},
         "oldest_days": {Reason.TOO_OLD},
+        "responds_to_mentions": {Reason.NOT_WANTED},
+        "responds_to_replies": {Reason.NOT_WANTED},
+        "responds_to_dms": {Reason.NOT_WANTED},
         **{name: {Reason.SPENT} for name in COST},
         "back_off": {Reason.BACKED_OFF, Reason.BETWEEN_TRIES},
     },
@@ -51,7 +54,9 @@ ENDS: dict[type, dict[str, set[Reason]]] = {
     Message: {"deleted_at": {Reason.DELETED, Reason.THREAD_GONE}},
 }
 # Passed, and decided again if the fact moves.
-PASSED = {Reason.THREAD_FULL, Reason.TOO_OLD, Reason.DELETED, Reason.THREAD_GONE}
+PASSED = {
+    Reason.THREAD_FULL, Reason.TOO_OLD, Reason.DELETED, Reason.THREAD_GONE, Reason.NOT_WANTED,
+}  # fmt: skip
 CHANGED = "decision.due_again"
 
 AT_ONCE = 5_000  # rows in one statement

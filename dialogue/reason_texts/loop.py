@@ -15,4 +15,10 @@ TEXTS: dict[str, Any] = {
         "The next request could exceed the limit of %(most)s tokens per activation; %(used)s are"
         " used."
     ),
+    "voice.conversation_too_long": _(
+        "The conversation is too long to be kept until its tool calls are decided."
+    ),
+    "voice.conversation_unreadable": _(
+        "The stored conversation cannot be read, perhaps because of an update. It starts anew."
+    ),
 }

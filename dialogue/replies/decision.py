@@ -60,6 +60,10 @@ class Reason(Enum):
     BACKED_OFF = "verdict.backed_off"
     BETWEEN_TRIES = "verdict.between_tries"
     AWAKE = "verdict.awake"
+    NOT_WANTED = "verdict.not_wanted"
+    TOOL_WAITS = "verdict.tool_waits"
+    STOPPED = "verdict.stopped"
+    UNKNOWN_KIND = "verdict.unknown_kind"
 
     @property
     def code(self) -> str:
@@ -88,6 +92,8 @@ class Situation:
     rejection: StoredReason | str = ""  # why a person rejected what was written
     in_run_of: StoredReason | str = ""  # the comment whose answer answers this too
     not_before: datetime | None = None  # between tries
+    is_wanted: bool = True  # the agent answers notifications of this kind
+    waits_for_tool: bool = False  # its conversation waits for an operator
     # the agent there
     is_present: bool = True
     paused: StoredReason | str = ""  # what is paused and why
@@ -172,8 +178,10 @@ def _of_comment(turn: Situation, limits: ReplyLimits, now: datetime) -> list[tup
         (turn.forbidden, PASS, Reason.FORBIDDEN, turn.forbidden),
         (turn.rejection, PASS, Reason.REJECTED, _because(Reason.REJECTED, turn.rejection)),
         (turn.has_live_draft, WAIT, Reason.DRAFTED),
+        (turn.waits_for_tool, WAIT, Reason.TOOL_WAITS),
         (is_last, *tried_out),  # the last worker died before it recorded the failure
         (is_too_old, PASS, Reason.TOO_OLD),
+        (not turn.is_wanted and not turn.was_asked_for, PASS, Reason.NOT_WANTED),
         (turn.in_run_of, PASS, Reason.IN_RUN, turn.in_run_of),
     ]
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, Subquery
 
+from dialogue.activations.models import ActivationItem, ItemState
+from dialogue.activations.permissions import account_trouble, paused_by
 from dialogue.agents.active_hours import local_day, next_opening
 from dialogue.agents.limits import in_threads, replies_of, said_today
 from dialogue.agents.models.agent import AgentLocation
@@ -17,13 +19,19 @@ from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets import services as budget_services
 from dialogue.models import Activation, Agent, Notification, Presence
 from dialogue.replies.decision import ReplyLimits, Situation
-from surfaces.accounts.models.account import AccountState, ReplyMode
-from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
+from surfaces.accounts.models.account import ReplyMode
+from surfaces.drafts.models import DEAD, DraftState, Feedback
 from surfaces.drafts.validation import reply_depth
-from surfaces.messages.models import Direction
+from surfaces.messages.models import Direction, MessageKind
 from surfaces.models import Account, Draft, Message, Pause
 from surfaces.text.reasons import StoredReason, note, reason
 
+# Kinds of notifications and the setting that says whether they are answered.
+WANTED = {
+    "mention": "responds_to_mentions",
+    "reply": "responds_to_replies",
+    "dm": "responds_to_dms",
+}
 RECENT = 20  # newest drafts searched for an agent's last reply
 
 
@@ -31,6 +39,7 @@ RECENT = 20  # newest drafts searched for an agent's last reply
 class SituationBatch:
     now: datetime
     answered: set[int] = field(default_factory=set)
+    waiting: set[int] = field(default_factory=set)  # notifications whose conversation waits
     drafts: dict[int, list[Draft]] = field(default_factory=lambda: defaultdict(list))
     pauses: dict[int, Pause] = field(default_factory=dict)  # by presence
     ours: set[tuple[int, str]] = field(default_factory=set)  # (surface, remote id or handle)
@@ -52,6 +61,8 @@ class SituationBatch:
         for surface, remote_id, handle in accounts.values_list("surface", "remote_id", "handle"):
             world.ours |= {(surface, name) for name in (remote_id, handle.lower()) if name}
         world._read_counts(rows)
+        waiting = ActivationItem.objects.filter(notification__in=rows, state=ItemState.WAITING)
+        world.waiting = set(waiting.values_list("notification_id", flat=True).order_by())
         world.read_pauses({row.presence_id for row in rows})
         running = Activation.objects.running().filter(agent__in=agents)
         world.awake = set(running.values_list("agent_id", flat=True))
@@ -69,10 +80,13 @@ class SituationBatch:
         self.pauses = {presence: pauses[pause] for presence, pause in pairs}
 
     def _read_answers(self, messages: Sequence[int]) -> None:
-        ours = Message.objects.filter(parent=OuterRef("pk"), direction=Direction.OUTGOING)
-        rows = Message.objects.filter(pk__in=messages).filter(Exists(ours))
+        ours = Message.objects.filter(direction=Direction.OUTGOING)
+        replied, commented = Q(parent=OuterRef("pk")), Q(parent=None, post=OuterRef("pk"))
+        under_post = Q(kind=MessageKind.POST) & Exists(ours.filter(commented).comments())
+        rows = Message.objects.filter(pk__in=messages)
+        rows = rows.filter(Exists(ours.filter(replied)) | under_post)
         self.answered = set(rows.values_list("pk", flat=True))
-        drafts = Draft.objects.filter(target__in=messages, what=DraftKind.REPLY)
+        drafts = Draft.objects.filter(target__in=messages)
         for draft in drafts.order_by("-id"):
             self.drafts[draft.target_id or 0].append(draft)
 
@@ -97,11 +111,12 @@ class SituationBatch:
         drafts = self.drafts.get(message.pk, [])
         spent = self.spent.get(agent.pk)
         names = {message.author_id, message.author.lower()} - {""}
+        # On a post others may comment, too: what was written for this notification counts.
+        mine = [draft for draft in drafts if not message.is_post or draft.written_for == row.cause]
         return Situation(
             spam_status=message.spam_status,
-            reply_status=message.reply_status,
             attempts=message.reply_attempts,
-            failure=message.reply_why if message.reply_status == "failed" else "",
+            **_progress(message, mine, row),
             is_answered=message.pk in self.answered,
             is_ours=message.is_ours or _is_author(message, account),
             is_our_agent=any((account.surface_id, name) in self.ours for name in names),
@@ -112,11 +127,13 @@ class SituationBatch:
             forbidden=_forbidden(message, account),
             has_live_draft=any(draft.state not in DEAD for draft in drafts),
             not_before=row.not_before,
+            is_wanted=_is_wanted(row),
+            waits_for_tool=row.pk in self.waiting,
             is_present=presence.ended_at is None,
             paused=self._paused(presence),
             is_autonomous=kept.is_autonomous,
             mode=account.mode,
-            account_trouble=_trouble(account, self.now),
+            account_trouble=account_trouble(account, self.now),
             lives_elsewhere=agent.lives == AgentLocation.ELSEWHERE,
             opens_at=next_opening(self.now, zone=agent.zone, start=start, end=end),
             replies_today=self.today[agent.slug],
@@ -127,8 +144,10 @@ class SituationBatch:
             spent_until=spent[1] if spent else None,
             backs_off_until=agent.backs_off_until,
             is_awake=agent.pk in self.awake,
-            **_last_word(drafts, row),
-            in_run_of=_run(message, agent) if kept.answers_runs_once else "",
+            **_last_word(mine, row),
+            in_run_of=_run(message, agent)
+            if kept.answers_runs_once and not message.is_post
+            else "",
         )
 
     def may_speak(self, presence: Presence) -> bool:
@@ -138,18 +157,13 @@ class SituationBatch:
             agent.lives == AgentLocation.HERE
             and agent.settings.is_autonomous
             and account.mode != ReplyMode.OFF
-            and not _trouble(account, self.now)
+            and not account_trouble(account, self.now)
             and not self._paused(presence)
         )
 
     def _paused(self, presence: Presence) -> StoredReason:
         pause = self.pauses.get(presence.pk)
-        if pause is None:
-            return StoredReason()
-        said = {"what": pause.subject_name, "by": pause.by.rpartition(":")[2]}
-        if not pause.why:
-            return reason("reply.paused_by", **said)
-        return reason("reply.paused", why=pause.why, **said)
+        return paused_by(pause) if pause else StoredReason()
 
 
 def _is_author(message: Message, account: Account) -> bool:
@@ -166,15 +180,20 @@ def _forbidden(message: Message, account: Account) -> StoredReason | str:
     return reason("reply.too_deep", deepest=deepest, label=account.surface.traits.label)
 
 
-def _trouble(account: Account, now: datetime) -> StoredReason | str:
-    if not account.is_on or not account.surface.is_on:
-        return "reply.account_off"
-    lasts = account.state_until is None or account.state_until > now
-    if account.state == AccountState.AUTH_FAILED:
-        return reason("reply.account_sign_in", state_why=account.state_why)
-    if account.state == AccountState.SUSPENDED and lasts:
-        return reason("reply.account_suspended", state_why=account.state_why)
-    return ""
+def _is_wanted(row: Notification) -> bool:
+    """Kinds without a setting are answered."""
+    name = WANTED.get(row.kind)
+    return name is None or bool(getattr(row.agent.settings, name))
+
+
+def _progress(message: Message, drafts: Sequence[Draft], row: Notification) -> dict[str, Any]:
+    """How far the answer is. Of a post only its drafts tell that sending failed for good."""
+    last = drafts[0] if drafts and message.is_post else None
+    is_new = last and not (row.asked_at and last.made_at <= row.asked_at)
+    if last and is_new and last.state == DraftState.FAILED:
+        return {"reply_status": "failed", "failure": last.why}
+    failed = message.reply_status == "failed"
+    return {"reply_status": message.reply_status, "failure": message.reply_why if failed else ""}
 
 
 def _last_word(drafts: Sequence[Draft], row: Notification) -> dict[str, Any]:

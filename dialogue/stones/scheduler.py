@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _lazy
 
+from dialogue.agents import limits
 from dialogue.agents.active_hours import local_day, next_opening
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.agents.models.presence import Presence
@@ -71,7 +72,7 @@ def _choose(presence_id: int, *, now: datetime) -> Stone | None:
         return None
     zone = presence.agent.zone
     today = presence.stones.filter(slot__startswith=f"{choice.day_name(now, zone)}#")
-    slot = choice.slot(now, zone, today.count(), presence.stones_per_day)
+    slot = choice.slot(now, zone, today.count(), _slots(presence, now=now))
     if slot is None:
         _wait(presence, until=local_day(now, zone)[1])
         return None
@@ -87,6 +88,15 @@ def _choose(presence_id: int, *, now: datetime) -> Stone | None:
         if not unmoved.update(last_used_at=now, used=F("used") + 1):
             raise StaleState(_lazy("This topic seed was just used."))
     return _lay(presence, slot, chosen, now=now)
+
+
+def _slots(presence: Presence, *, now: datetime) -> int:
+    """Slots of today: what posts by tools and tasks leave of them."""
+    agent, mine = presence.agent, limits.posts_of([presence.agent.slug])
+    if limits.said_today(mine, agent, now=now) >= agent.settings.posts_per_day:
+        return 0
+    others = mine.filter(account=presence.account_id, stone=None)
+    return presence.stones_per_day - limits.said_today(others, agent, now=now)
 
 
 def _lay(presence: Presence, slot: str, chosen: StoneChoice, *, now: datetime) -> Stone:

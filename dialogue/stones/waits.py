@@ -18,10 +18,10 @@ BUDGET = frozenset({
     "output_tokens", "price_in", "price_out",
 })  # fmt: skip
 ATTEMPTS = frozenset({"back_off"})
-SLOTS = frozenset({"kernels", "timezone", "stones_per_day", "began"})
+SLOTS = frozenset({"kernels", "timezone", "stones_per_day", "posts_per_day", "began"})
 # Which facts can end a wait: for money, between two attempts, for the next slot.
 ENDS: dict[type, frozenset[str]] = {
-    Agent: BUDGET | ATTEMPTS | {"kernels", "timezone"},
+    Agent: BUDGET | ATTEMPTS | {"kernels", "timezone", "posts_per_day"},
     Presence: frozenset({"stones_per_day", "began"}),
     SharedBudget: BUDGET - {"voice", "output_tokens", "price_in", "price_out"},
 }

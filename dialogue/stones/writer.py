@@ -21,16 +21,17 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.activations import services as activation_services
+from dialogue.activations.drafting import DraftWords, put_down
 from dialogue.activations.models import Activation, Purpose
 from dialogue.activations.models import ActivationState as Ended
+from dialogue.activations.requests import stopped
+from dialogue.activations.stop_signal import StopSignal, stop_asked_by
 from dialogue.agents.models.presence import Presence
 from dialogue.errors import LeaseLost, OutOfBudget, VoiceError, VoiceStopping
 from dialogue.stones import scheduler
 from dialogue.stones.models import MOST_TRIES, Stone, StoneState
 from dialogue.voice import briefs, generate
 from dialogue.voice.base import Reply
-from dialogue.voice.generate import LONGEST_ORIGIN
-from surfaces.drafts import services as draft_services
 from surfaces.drafts.models import DraftKind, Feedback
 from surfaces.errors import NotAllowed, RuleBroken, StaleState, SurfaceError
 from surfaces.models import AuditEvent, Message
@@ -60,7 +61,11 @@ class WriteReport:
 
 
 def write_due(
-    *, worker: str, clock: Clock, until: Until = lambda: False, speak: Speak = generate.generate
+    *,
+    worker: str,
+    clock: Clock,
+    until: Until = lambda: False,
+    speak: Speak = generate.generate_reply,
 ) -> WriteReport:
     """Choose and write until nothing is due or `until` is true. Safe in several workers."""
     now = clock()
@@ -116,7 +121,8 @@ def _write(stone: Stone, woken: Activation, *, clock: Clock, until: Until, speak
             notes = (*brief.notes, f"A person sent the last draft back: {before.why}")
             seed = brief.seed + before.pk
             brief = replace(brief, notes=notes, before=before.text, seed=seed)
-        written, voice = speak(woken, brief, context, clock=clock, is_ending=until)
+        stop = StopSignal(woken, until)
+        written, voice = speak(woken, brief, context, clock=clock, is_ending=stop)
         _keep(stone, woken, written, voice, now=clock())
     except LeaseLost:
         return "later"  # another worker has it now
@@ -134,15 +140,14 @@ def _write(stone: Stone, woken: Activation, *, clock: Clock, until: Until, speak
 @transaction.atomic(durable=True)
 def _keep(stone: Stone, woken: Activation, written: Reply, voice: str, *, now: datetime) -> None:
     """Store draft, stone and activation, or nothing if the lease was lost."""
-    agent = woken.agent
-    account = activation_services.account_to_speak_from(woken)
     deleted = Message.objects.filter(pk=stone.thread_id or 0).exclude(deleted_at=None)
-    activation_services.check_still_allowed(woken, (deleted.exists(), "stone.parent_deleted"))
-    draft = draft_services.compose(
-        account=account, what=DraftKind.POST, title=written.title, text=written.text,
-        community=community_of(stone.presence), by=agent.ledger_name, now=now, agent=agent.slug,
-        origin=voice[:LONGEST_ORIGIN], parts=(written.terms, written.pointer, written.exit),
+    words = DraftWords(
+        what=DraftKind.POST, title=written.title, text=written.text,
+        community=community_of(stone.presence), origin=voice, is_begun=True,
+        parts=(written.terms, written.pointer, written.exit),
     )  # fmt: skip
+    also = [(deleted.exists(), "stone.parent_deleted")]
+    draft = put_down(woken, words, now=now, also=also)
     if not _ours(stone).update(state=StoneState.WRITTEN, draft=draft, outcome=""):
         raise StaleState(_lazy("Somebody else decided on this stone meanwhile."))
     wrote = reason("activation.wrote_draft", pk=str(draft.pk))
@@ -172,6 +177,8 @@ def _what_next(
 ) -> tuple[Ended, dict[str, Any]]:
     """State of the activation and of the stone. Without a request, no attempt is counted."""
     was_asked = woken.steps.filter(kind="asked").exists()
+    if by := stop_asked_by(woken.pk):
+        return Ended.RELEASED, {"outcome": stopped(by), "state": StoneState.GIVEN_UP}
     if isinstance(error, VoiceStopping):
         return Ended.RELEASED, {"outcome": why, "look_at": now, "tries": stone.tries - 1}
     if isinstance(error, OutOfBudget):

@@ -28,7 +28,7 @@ class ThreadMessage:
 class Brief:
     """Everything a voice may know."""
 
-    purpose: str  # reply, comment, stone, explore or task
+    purpose: str  # reply, comment (on a post that names us), stone, explore or task
     name: str  # of the agent
     handle: str  # our name on the surface
     persona: str = ""
@@ -44,9 +44,15 @@ class Brief:
     before: str = ""  # the last text that failed the checks, if any
     task: str = ""  # what an operator asked for
     memories: tuple[ThreadMessage, ...] = ()  # notes of the agent, with whose words they rest on
-    candidates: tuple[ThreadMessage, ...] = ()  # posts of an exploration
+    candidates: tuple[ThreadMessage, ...] = ()  # posts of an exploration, numbered from 1
     interests: tuple[str, ...] = ()  # of an exploration: topics, communities, keywords
     seed: int = 0  # for voices with a random choice: the same brief and seed give the same text
+
+    @property
+    def answered(self) -> ThreadMessage | None:
+        """The comment to reply to, or the post to comment on."""
+        is_on_post = self.purpose == "comment" and self.thread
+        return self.thread[0] if is_on_post else self.comment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +64,7 @@ class Reply:
     exit: str = ""
     text: str
     title: str = ""
-    target: int = 0  # of an exploration: the number of the candidate it answers
+    target: int = 0  # of an exploration: which candidate it answers, counted from 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,12 +91,15 @@ class UsageRecorder(Protocol):
     def is_ending(self) -> bool:
         """Whether the worker is stopping. Thread-safe."""
 
+    def out_of_time(self) -> StoredReason | None:
+        """Why no time is left, if so. Thread-safe, and asked many times a second."""
+
     def asking(
         self, model: str, *, tokens_in: int, tokens_out: int, facts: Mapping[str, Any]
     ) -> Any:
         """Reserve the maximum cost of a request and record its start; return a ticket.
 
-        Raises `OutOfBudget`: then send no request.
+        Raises `OutOfBudget` or `LimitReached`: then send no request.
         """
 
     def answered(
@@ -119,7 +128,7 @@ def built(terms: str, pointer: str, exit: str) -> str:
 class ToolOffer:
     """A tool as the model is told of it."""
 
-    name: str
+    name: str  # not `write`, which is the form of the answer
     description: str
     schema: Mapping[str, Any]  # JSON schema of its arguments
 
@@ -144,8 +153,9 @@ class ToolBelt(Protocol):
     async def call(self, name: str, arguments: str, *, call_id: str) -> CallOutcome:
         """Decide about one call and run it. Never raises for what the model did.
 
-        `arguments`: JSON as the model wrote it. `call_id`: ours, unique in the conversation.
-        Raises `LeaseLost`, and `LimitReached` when no call is left.
+        `arguments`: as the model wrote them, which may be no JSON, and megabytes. `call_id`: ours,
+        unique in the conversation. Raises `LeaseLost`, and `LimitReached` when no call is left.
+        It is cancelled when the time is used or the worker stops.
         """
 
     def decided(self) -> Mapping[str, CallOutcome]:

@@ -66,8 +66,9 @@ def sample(
             brief, context = _built_in(agent), None
         voice = opened(agent)
         made.voice = voice.name
-        made.words = voice.write(brief, SampleRecorder(agent, made, clock=clock))
-        made.faults = find_problems(made.words, context) if context else []
+        written = voice.write(brief, SampleRecorder(agent, made, clock=clock))
+        made.words = written if isinstance(written, Reply) else None
+        made.faults = find_problems(made.words, context) if context and made.words else []
     except (VoiceError, SurfaceError) as error:
         made.trouble = error.reason
     AuditEvent.objects.record(
@@ -109,6 +110,9 @@ class SampleRecorder:
 
     def is_ending(self) -> bool:
         return False
+
+    def out_of_time(self) -> None:
+        """A sample has the timeout of its one request."""
 
     def asking(
         self, model: str, *, tokens_in: int, tokens_out: int, facts: Mapping[str, Any]

@@ -43,7 +43,7 @@ def undo_facts(draft: Draft) -> dict[str, Any]:
 def retry_message(message: Message, *, by: str, now: datetime) -> None:
     rows = Message.objects.select_for_update(of=("self",)).defer("raw_json", "search")
     row = rows.get(pk=message.pk)
-    if row.is_ours or row.is_post:
+    if row.is_ours or (row.is_post and not row.reply_attempts):  # a post that an agent tried
         raise NotAllowed(_lazy("Only comments by others can be replied to."))
     answers = row.children.filter(direction=Direction.OUTGOING)
     if row.reply_status == ReplyStatus.SENT or answers.exists():

@@ -36,7 +36,8 @@ def read_again(comment: Message, *, clock: Clock, transport: Transport = None) -
         identify(account, reader)
         read_thread(account, reader, post.remote_id, WatchReport(), clock=clock)
         post.refresh_from_db(fields=["thread_is_whole", "deleted_at"])
-        if post.thread_is_whole is False and post.deleted_at is None:
+        is_cut = post.thread_is_whole is False and post.deleted_at is None
+        if is_cut and not comment.is_post:
             _read_single(comment, reader, clock=clock)
 
 

@@ -5,8 +5,17 @@
         ... ask fake.url ...
         fake.requests[0].user                        # the prompt it saw
 
-A good answer is made from the request: the same prompt gives the same words, another one
-others. As a program: python -m tests.fakes.openai_chat --port 8099 --faults-by-chance 0.2
+It calls tools as it is told, several at once in one answer, and whatever they are called:
+
+    fake.script(Outcome("calls", calls=[("hub_search", {"query": "tides"}), ("no_such", "{")]),
+                "good")
+    fake.requests[1].results                         # what it was told they returned
+
+Outcomes with calls: "calls", "calls-and-answer", "calls-length" and "calls-cut", which end in the
+middle of the last one. A good answer is made from the request: the same prompt gives the same
+words, another one others.
+
+As a program: python -m tests.fakes.openai_chat --port 8099 --faults-by-chance 0.2
 """
 
 from __future__ import annotations
@@ -15,13 +24,14 @@ import argparse
 import json
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
 from tests.fakes.loopback import Loopback
 from tests.fakes.openai_door import Door, is_known
+from tests.fakes.openai_words import Call
 
 # What may strike by chance: things that pass, or that another model may do better.
 BY_CHANCE = (
@@ -31,11 +41,17 @@ BY_CHANCE = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What becomes of one request. `words` replaces the parts of a good answer."""
+    """What becomes of one request. `words` replaces the parts of a good answer.
+
+    `calls`: name and arguments of each tool to call, an object or the JSON as it is written; `ids`:
+    the first of their ids, call_0 and so on without.
+    """
 
     name: str = "good"
     seconds: float = 30.0  # for those that wait, or ask us to
     words: dict[str, Any] = field(default_factory=dict)
+    calls: Sequence[Call] = ()
+    ids: Sequence[str] = ()
 
 
 @dataclass
@@ -53,6 +69,15 @@ class Seen:
     @property
     def user(self) -> str:
         return "\n".join(_texts(self.body, {"user"}))
+
+    @property
+    def results(self) -> list[str]:
+        """What it was told that tools returned, in order."""
+        return list(_texts(self.body, {"tool"}))
+
+    @property
+    def offered(self) -> list[str]:
+        return [tool["function"]["name"] for tool in self.body.get("tools") or []]
 
 
 def _texts(body: dict[str, Any], roles: set[str]) -> Iterator[str]:

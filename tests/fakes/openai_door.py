@@ -41,6 +41,11 @@ def is_known(name: str) -> bool:
     return name in STATUSES or name in SAYINGS or hasattr(Door, _method(name))
 
 
+def _said(outcome: Outcome, body: dict[str, Any], name: str = "") -> dict[str, Any]:
+    words = words_for(body) | outcome.words
+    return answer_of(name or outcome.name, words, outcome.calls, outcome.ids)
+
+
 class Door(Handler):
     def do_GET(self) -> None:
         if self.path == "/_fake/requests":
@@ -72,7 +77,7 @@ class Door(Handler):
         elif outcome.name in STATUSES:
             self._json(*STATUSES[outcome.name])
         else:
-            self._say(answer_of(outcome.name, words_for(body) | outcome.words), body)
+            self._say(_said(outcome, body), body)
 
     def _say(self, said: dict[str, Any], body: dict[str, Any], most: int | None = None) -> None:
         """Say it whole, or in pieces if asked so; `most` pieces, then the line goes dead."""
@@ -129,7 +134,13 @@ class Door(Handler):
 
     def _on_cut(self, outcome: Outcome, body: dict[str, Any]) -> None:
         """Half of the answer, then nothing."""
-        said = answer_of("good", words_for(body))
+        self._cut(_said(outcome, body, "good"), body)
+
+    def _on_calls_cut(self, outcome: Outcome, body: dict[str, Any]) -> None:
+        """Nothing more in the middle of a tool call."""
+        self._cut(_said(outcome, body, "calls"), body)
+
+    def _cut(self, said: dict[str, Any], body: dict[str, Any]) -> None:
         if body.get("stream"):
             self._say(said, body, most=3)
             return

@@ -42,8 +42,8 @@ class Agent(models.Model):
     backs_off_until = models.DateTimeField(null=True, blank=True)
     claims = models.PositiveBigIntegerField(default=0)  # fencing number of activations
     # Kept by a trigger on notifications, in the transaction that moves them: how many are unread,
-    # when the first is due, and the order in
-    # which agents are chosen: oldest unread − 5 min × unread.
+    # when the first is due, and, where one is, the order in which agents are chosen: oldest
+    # unread − 5 min × unread.
     unread = models.PositiveIntegerField(default=0, editable=False)
     due_at = models.DateTimeField(null=True, blank=True, editable=False)
     priority_at = models.DateTimeField(null=True, blank=True, editable=False)

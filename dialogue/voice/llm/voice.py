@@ -1,10 +1,11 @@
 """The voice that uses language models, in order, until one succeeds.
 
-    first model ──> text
+    first model ──> answer
         └─ limited, down, misconfigured, broken, too long ──> next model ──> … ──> one error for all
 
-pydantic-ai runs the conversation: it requests the parts in a schema, and once more if the
-schema is violated. Only the parts are used; the text is built from them here.
+pydantic-ai runs the conversation: it requests the parts in a schema, and once more if the schema
+is violated; with tools, until the answer is handed in, a call waits for an operator, or a limit is
+reached. Only the parts are used; the text is built from them here.
 """
 
 import warnings
@@ -12,44 +13,35 @@ from collections.abc import Sequence
 from typing import Any
 
 import httpx2
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic_ai import Agent, NativeOutput, PromptedOutput, ToolOutput, UsageLimits
+from pydantic_ai import Agent, DeferredToolRequests, UsageLimits
 from pydantic_ai.exceptions import AgentRunError, UserError
 
 from dialogue import errors
-from dialogue.errors import VoiceError, VoiceMisconfigured, VoiceTooLong
-from dialogue.voice import prompts
-from dialogue.voice.base import Brief, GenerationSettings, ModelConfig, Reply, UsageRecorder, built
+from dialogue.errors import ToolBroken, VoiceError, VoiceMisconfigured, VoiceTooLong
+from dialogue.voice.base import (
+    Brief,
+    Ending,
+    GenerationSettings,
+    ModelConfig,
+    SuspendedConversation,
+    ToolBelt,
+    UsageRecorder,
+)
+from dialogue.voice.llm import answers, history
+from dialogue.voice.llm.conversation import ModelConversation
 from dialogue.voice.llm.errors import all_failed, misshapen
+from dialogue.voice.llm.event_loop import run_here
 from dialogue.voice.llm.providers import open_model, open_wire
-from dialogue.voice.llm.request import RecordedModel, run_here
+from dialogue.voice.llm.request import RecordedModel
+from dialogue.voice.llm.toolset import BeltToolset
 
 # Not for a refusal: whether to write what a model declined is for operators to decide.
 ANOTHER_MAY_DO = (
     errors.VoiceLimited, errors.VoiceDown, VoiceMisconfigured, errors.VoiceBroken, VoiceTooLong,
 )  # fmt: skip
-REQUESTS = UsageLimits(request_limit=2)  # one, and one more if the schema was violated
-
-
-class ModelAnswer(BaseModel):
-    """The parts of a reply."""
-
-    # Unknown fields are dropped.
-    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
-
-    terms: str = Field(min_length=1, max_length=8_000, description="Which game are we in?")
-    pointer: str = Field(
-        min_length=1, max_length=8_000, description="One concrete passage or behaviour it touches."
-    )
-    exit: str | None = Field(
-        default=None, max_length=8_000, description="How to go on or stop, if that is needed."
-    )
-
-
-class TitledAnswer(ModelAnswer):
-    """The parts of a post."""
-
-    title: str = Field(min_length=1, max_length=1_000, description="One line.")
+# `RecordedModel` ends a conversation; no budget of pydantic-ai may do so before.
+NO_LIMITS = UsageLimits(request_limit=None)
+RETRIES = 1_000_000
 
 
 class ModelVoice:
@@ -65,67 +57,88 @@ class ModelVoice:
         self.minds, self.knobs, self.transport = tuple(minds), knobs, transport
         self.name = ", then ".join(mind.model for mind in self.minds) or "no model"
 
-    def write(self, brief: Brief, watch: UsageRecorder) -> Reply:
+    def write(
+        self,
+        brief: Brief,
+        watch: UsageRecorder,
+        *,
+        tools: ToolBelt | None = None,
+        suspended: SuspendedConversation | None = None,
+    ) -> Ending:
         # Said again each time, because filters can be reset. These warnings are for whoever
         # writes a program, such as that a model takes no temperature; nobody reads them here.
         warnings.filterwarnings("ignore", module="pydantic")
-        return run_here(self._write(brief, watch))
+        talk = ModelConversation(brief)
+        if suspended:
+            outcomes = tools.decided() if tools else {}
+            for outcome in outcomes.values():
+                if outcome.is_waiting:
+                    return suspended
+                if outcome.is_fatal:
+                    raise ToolBroken(outcome.why or outcome.text)
+            talk.resume(suspended, outcomes)
+        return run_here(self._write(talk, watch, tools, suspended.model if suspended else ""))
 
-    async def _write(self, brief: Brief, watch: UsageRecorder) -> Reply:
+    async def _write(
+        self, talk: ModelConversation, watch: UsageRecorder, tools: ToolBelt | None, first: str
+    ) -> Ending:
         if not self.minds:
             raise VoiceMisconfigured("voice.no_model")
+        talk.toolset = BeltToolset(tools, watch) if tools else None
         failures: list[VoiceError] = []
-        for mind in self.minds:
-            outcome = await self._asked(mind, brief, watch)
-            if isinstance(outcome, VoiceTooLong):
-                outcome = await self._asked(mind, prompts.shortened(brief), watch)
-            if isinstance(outcome, Reply):
+        # The model that began goes on, the others after it.
+        for mind in sorted(self.minds, key=lambda mind: mind.model != first):
+            talk.begin()
+            outcome = await self._asked(mind, talk, watch)
+            while isinstance(outcome, VoiceTooLong) and talk.shorten():
+                outcome = await self._asked(mind, talk, watch)
+            if not isinstance(outcome, VoiceError):
                 return outcome
             failures.append(outcome)
         raise all_failed(failures)
 
     async def _asked(
-        self, mind: ModelConfig, brief: Brief, watch: UsageRecorder
-    ) -> Reply | VoiceError:
-        """The answer, or an error after which the next model is used. Other errors are raised."""
+        self, mind: ModelConfig, talk: ModelConversation, watch: UsageRecorder
+    ) -> Ending | VoiceError:
+        """The ending, or an error after which the next model is used. Other errors are raised."""
         try:
             async with open_wire(self.knobs.timeout, self.transport) as wire:
-                model = RecordedModel(open_model(mind, wire), mind, self.knobs, watch)
-                answer = await self._answer(model, brief)
-            terms, pointer, exit = answer.terms, answer.pointer, answer.exit or ""
-            title = " ".join(getattr(answer, "title", "").split())
-            text = built(terms, pointer, exit)
-            return Reply(terms=terms, pointer=pointer, exit=exit, text=text, title=title)
+                model = RecordedModel(open_model(mind, wire), mind, self.knobs, watch, talk)
+                return await self._ending(model, talk)
+        except answers.PlainAnswer as plain:
+            return plain.ending
         except ANOTHER_MAY_DO as error:
             return error
         except (AgentRunError, UserError) as error:
             return misshapen(error, mind)
 
-    async def _answer(self, model: RecordedModel, brief: Brief) -> ModelAnswer:
-        prompt = prompts.build_prompt(brief)
-        wanted = TitledAnswer if brief.longest_title else ModelAnswer
-        agent: Agent[object, ModelAnswer] = Agent(
+    async def _ending(self, model: RecordedModel, talk: ModelConversation) -> Ending:
+        mind, prompt, toolset = model.mind, talk.prompt, talk.toolset
+        output = answers.output_of(answers.form_of(talk.brief), mind.output_style)
+        agent: Agent[object, Any] = Agent(
             model,
             name="voice",
             instructions=prompt.system,
-            output_type=_form(wanted, model.mind.output_style),
-            retries={"tools": 0, "output": 1},
+            output_type=[output, DeferredToolRequests] if toolset else output,
+            toolsets=[toolset] if toolset else None,
+            retries={"tools": 0, "output": RETRIES},
         )
         done = await agent.run(
-            prompt.user,
+            None if talk.messages else prompt.user,
+            message_history=talk.messages or None,
+            deferred_tool_results=talk.decided,
             model_settings={
                 "temperature": self.knobs.temperature,
                 "max_tokens": self.knobs.output_tokens,
                 "max_retries": 0,  # we count attempts
             },
-            usage_limits=REQUESTS,
+            usage_limits=NO_LIMITS,
         )
-        return done.output
-
-
-def _form(wanted: type[ModelAnswer], style: str) -> Any:
-    if style == "native":
-        return NativeOutput(wanted, name="words")
-    if style == "prompted":
-        return PromptedOutput(wanted, name="words")
-    return ToolOutput(wanted, name="write", description="Hand in what you wrote.")
+        if toolset:
+            toolset.check()
+        if toolset and toolset.is_waiting:
+            keys = [other.key for other in self.minds]
+            return SuspendedConversation(
+                model=mind.model, messages=history.dumped(done.all_messages(), keys)
+            )
+        return answers.ending_of(done.output)

@@ -7,7 +7,16 @@ It never fails.
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
-from dialogue.voice.base import Brief, Reply, ThreadMessage, UsageRecorder, built
+from dialogue.voice.base import (
+    Brief,
+    NothingToSay,
+    Reply,
+    SuspendedConversation,
+    ThreadMessage,
+    ToolBelt,
+    UsageRecorder,
+    built,
+)
 from dialogue.voice.scripted.classify import Intent, Phrases, classify
 from dialogue.voice.scripted.passages import display_width, is_chinese, passages, plain, shorten
 from dialogue.voice.scripted.phrases_en import ENGLISH
@@ -19,6 +28,10 @@ KERNELS = (240, 120, 60)
 TITLES = (60, 40, 24, 12)
 
 TURNS = 8
+NEEDS_MODEL = {
+    "explore": "Nothing to engage with right now.",
+    "task": "The scripted voice cannot do a task. Add a language model to the agent.",
+}
 
 Parts = tuple[str, str, str]
 Pointer = Callable[[int], str]  # a sentence with a quote of at most so many characters
@@ -27,7 +40,17 @@ Pointer = Callable[[int], str]  # a sentence with a quote of at most so many cha
 class ScriptedVoice:
     name = "scripted"
 
-    def write(self, brief: Brief, watch: UsageRecorder) -> Reply:
+    def write(
+        self,
+        brief: Brief,
+        watch: UsageRecorder,
+        *,
+        tools: ToolBelt | None = None,
+        suspended: SuspendedConversation | None = None,
+    ) -> Reply | NothingToSay:
+        """Write a reply, comment or post. It calls no tools, and chooses and plans nothing."""
+        if silence := NEEDS_MODEL.get(brief.purpose):
+            return NothingToSay(silence)
         rng = Random(f"{brief.seed}")  # noqa: S311 - variety, not a secret
         pen = _stone if brief.purpose == "stone" else _reply
         written = pen(brief, rng)
@@ -39,7 +62,7 @@ class ScriptedVoice:
 
 
 def _reply(brief: Brief, rng: Random) -> Reply:
-    text = brief.comment.text if brief.comment else ""
+    text = brief.answered.text if brief.answered else ""
     own = plain(text)
     says = own if any(letter.isalpha() for letter in own) else _all_said(brief)
     in_chinese = is_chinese(says)
@@ -69,7 +92,7 @@ def _pointer(frame: str, quote: str, touch: str = "") -> Pointer:
 
 def _pointers(brief: Brief, tongue: Phrases, game: Intent, rng: Random) -> tuple[Pointer, Pointer]:
     """A pointer and a short one: to the comment, else to the thread, else without a quote."""
-    comments = [*([brief.comment] if brief.comment else []), *reversed(brief.run)]
+    comments = [*([brief.answered] if brief.answered else []), *reversed(brief.run)]
     quote = _quote(comments, rng, asks=game is Intent.ASKING)
     touch = rng.choice(tongue.touches[game])
     frame, short = rng.choice(tongue.pointers), rng.choice(tongue.short_pointers)

@@ -49,7 +49,7 @@ def test_a_post_that_names_us_is_kept_for_the_agent_and_no_other_post_is():
     make_post(account=presence.account, direction="incoming", author="ana")
     named = make_post(account=presence.account, direction="incoming", title="@iris, a question")
     collect.collect(now=NOON)
-    assert (only().message, only().kind, only().look_at) == (named, "mention", None)
+    assert (only().message, only().kind, only().look_at) == (named, "mention", NOON)
 
 
 def test_a_link_post_that_names_us_is_kept_although_it_has_no_text():

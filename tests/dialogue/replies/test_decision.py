@@ -29,8 +29,10 @@ RULES = [
     (Reason.FORBIDDEN, ReplyAction.PASS, {"forbidden": "too deep"}),
     (Reason.REJECTED, ReplyAction.PASS, {"rejection": "mira: off topic"}),
     (Reason.DRAFTED, ReplyAction.WAIT, {"has_live_draft": True}),
+    (Reason.TOOL_WAITS, ReplyAction.WAIT, {"waits_for_tool": True}),
     (Reason.TRIED_OUT, ReplyAction.PASS, {"reply_status": "pending", "attempts": 10}),
     (Reason.TOO_OLD, ReplyAction.PASS, {"written_at": NOON - timedelta(days=31)}),
+    (Reason.NOT_WANTED, ReplyAction.PASS, {"is_wanted": False}),
     (Reason.IN_RUN, ReplyAction.PASS, {"in_run_of": "the newer one answers it too"}),
     (Reason.PAUSED, ReplyAction.WAIT, {"paused": "everything is paused by mira"}),
     (Reason.ELSEWHERE, ReplyAction.WAIT, {"lives_elsewhere": True}),
@@ -68,7 +70,8 @@ def test_an_earlier_rule_wins_over_every_later_one(place):
 
 
 def test_every_reason_can_be_given():
-    given = {why for why, _, _ in RULES} | {Reason.READY}
+    # The last two are given where no rule is asked: by a person, and for what is no comment.
+    given = {why for why, _, _ in RULES} | {Reason.READY, Reason.STOPPED, Reason.UNKNOWN_KIND}
     assert given == set(Reason)
 
 

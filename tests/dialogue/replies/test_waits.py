@@ -9,7 +9,7 @@ from django.db import connection
 
 from dialogue.inbox import collect
 from dialogue.replies import loop
-from dialogue.replies.answer import ReplyCounts
+from dialogue.replies.verdicts import ReplyCounts
 from surfaces.models import Draft, Message
 from surfaces.pauses import services as pause_services
 from tests.dialogue.replies.factories import (

@@ -7,12 +7,12 @@ from decimal import Decimal
 
 import pytest
 
+from dialogue.activations import choosing
 from dialogue.agents.settings import services as agent_settings
 from dialogue.budgets.models import HOUSE, Spending
 from dialogue.budgets.services import owner_of
 from dialogue.budgets.shared import current
 from dialogue.models import Agent, ModelEndpoint
-from dialogue.replies import loop
 from surfaces.drafts import services as draft_services
 from surfaces.models import Draft, Message
 from surfaces.settings.services import change
@@ -157,13 +157,13 @@ def test_a_change_while_the_replier_takes_its_work_counts_already(monkeypatch):
     world.round()
     set_agent(world, replies_per_day=2)
     of(second).note(look_at=world.now)
-    due = loop._due
+    chosen = choosing.notification_work
 
-    def due_and_changed(now):
-        rows = due(now)
+    def chosen_and_changed(**given):
+        agents = chosen(**given)
         set_agent(world, replies_per_day=1)
-        return rows
+        return agents
 
-    monkeypatch.setattr(loop, "_due", due_and_changed)
+    monkeypatch.setattr(choosing, "notification_work", chosen_and_changed)
     assert world.round(MINUTE).drafted == 0
     assert of(second).verdict == "day_full"

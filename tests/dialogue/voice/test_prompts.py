@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dialogue.voice.base import Brief, ThreadMessage
-from dialogue.voice.prompts import INSTRUCTIONS, build_prompt, shortened
+from dialogue.voice.prompts import DIALOGUE, OTHERS, PARTS, build_prompt, shortened
 from dialogue.voice.quoting import cleaned, mark_for, one_line, seen
 from tests.dialogue.voice.prompt_parser import taken_apart
 
@@ -52,7 +52,7 @@ def test_the_system_part_says_who_where_and_how():
         "Mention (@name) only accounts that wrote in this thread",
     ):
         assert words in told
-    for part in INSTRUCTIONS:
+    for part in (DIALOGUE, PARTS, OTHERS):
         assert part.split("{")[0] in told
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from surfaces.text.reasons import StoredReason, reason
+
 
 @dataclass
 class Line:
@@ -28,7 +30,11 @@ class Watching:
 
     when_asked: Callable[[int], None] = lambda number: None
     ends: Callable[[], bool] = lambda: False
+    time_left: Callable[[], bool] = lambda: True
     lines: list[Line] = field(default_factory=list)
+
+    def out_of_time(self) -> StoredReason | None:
+        return None if self.time_left() else reason("activation.time_used", most=300)
 
     def is_ending(self) -> bool:
         return self.ends()
