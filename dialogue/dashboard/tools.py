@@ -43,13 +43,16 @@ def tools_of(agent: Agent, presences: Sequence[Presence]) -> list[ToolLine]:
 
 
 def _line(tool: Tool, agent: Agent, presences: Sequence[Presence]) -> ToolLine:
-    able = [row.account for row in presences if tool.is_available(row.account)]
+    is_memory = tool.scope.startswith("memory:")  # the same for every account, and known here
+    able = [row.account for row in presences if is_memory or tool.is_available(row.account)]
     granted = [row for row in able if offers(agent.settings.grants, tool.scope_on(row))]
     places = [account.name for account in granted] if len(granted) < len(presences) else []
     policy = getattr(agent.settings, f"on_{tool.risk}")
     scopes = sorted({tool.scope_on(account) for account in able})
     why_not = _blocked(agent, presences)
-    if not why_not and not able:
+    if not why_not and is_memory and not agent.settings.has_memory:
+        why_not = _("“Use memory” is off.")
+    elif not why_not and not able:
         why_not = _("The services of its accounts cannot do this.")
     elif not why_not and not granted:
         why_not = _("Not granted. It needs %(scopes)s.") % {"scopes": ", ".join(scopes)}

@@ -13,11 +13,11 @@ _number = count(1)
 
 def make_item(activation: Activation, **given: Any) -> ActivationItem:
     """The next thing it looks at; by default done with nothing to say."""
-    position = activation.items.count() + 1
-    ordinary = {"position": position, "state": "nothing", "why": "Nothing to say.",
+    position = given.pop("position", 0) or activation.items.count() + 1
+    ordinary = {"state": "nothing", "why": "Nothing to say.",
                 "started_at": NOON, "ended_at": NOON}  # fmt: skip
     item, _ = ActivationItem.objects.update_or_create(
-        activation=activation, position=given.pop("position", position), defaults=ordinary | given
+        activation=activation, position=position, defaults=ordinary | given
     )
     return item
 

@@ -78,7 +78,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.engine]
         ("memory: {max_size_mb: 0.1}", 1, "must be a multiple of 1/1,024, such as 0.25 or 2"),
         ("memory: {retrieval: {max_context_items: 51}}", 1, "must be at most 50, not 51"),
         ("memory: {retrieval: {strategy: dreams}}", 1, "must be one of keyword, recent"),
-        ("capabilities:\n  grants: [hub]", 2, "“hub” is no grant. Enter one like hub:read"),
+        ("capabilities:\n  grants: [hub]", 2, "“hub” is not a grant. Enter service:scope"),
         ("capabilities: {approvals: {read: maybe}}", 1, "must be one of allow, ask, deny"),
         ("name: iris\nname: iris", 2, "name is given twice"),
         ("{[1]: 2}", 1, "has a key that is not a word"),

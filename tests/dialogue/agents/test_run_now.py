@@ -64,8 +64,8 @@ def test_only_live_accounts_of_this_agent_within_reach_can_be_named(client: Clie
     presence, other = make_presence(), make_presence()
     client.force_login(make_operator(role="moderator", agents=[presence.agent.slug]))
     at = url("run_agent", presence.agent.slug)
-    for pk in (other.pk, 10**30, "x", ""):
-        assert client.post(at, {"presence": pk, "purpose": "explore"}).status_code == 404
+    for pk, status in ((other.pk, 404), (10**30, 400), ("x", 400), ("", 404)):
+        assert client.post(at, {"presence": pk, "purpose": "explore"}).status_code == status
     assert client.post(url("run_agent", other.agent.slug)).status_code == 404
     Presence.objects.filter(pk=presence.pk).update(ended_at=timezone.now())
     asked = {"presence": presence.pk, "purpose": "explore"}

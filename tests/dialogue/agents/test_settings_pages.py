@@ -324,12 +324,12 @@ def test_grants_and_interests_are_typed_one_a_line(admin: Client, agent: Agent):
 
 
 @pytest.mark.parametrize(
-    "grant", ["hub", "hub:", ":read", "hub read", "!!hub:read", "HUB:read", "hub:read:a b", "<b>"]
+    "grant", ["hub", "hub:", ":read", "hub read", "!!hub:read", "HUB:read", "<b>"]
 )
 def test_what_is_no_grant_is_refused_at_its_field(admin: Client, agent: Agent, grant: str):
     answer = save(admin, posted(admin, "agent_settings") | {"grants": f"hub:read\n{grant}"})
     assert answer.status_code == 422
-    assert "is no grant. Enter one like hub:read" in answer.content.decode()
+    assert "is not a grant. Enter service:scope" in answer.content.decode()
     assert "<b>”" not in answer.content.decode()
     assert kept(agent)["grants"] == []
 

@@ -38,6 +38,7 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> None:
     for tool in (
         a_tool("look", "read", "hub:read"),
         a_tool("say", "publish", "hub:write"),
+        a_tool("keep", "write", "memory:write"),
         a_tool("dig", "execute", "shell:run", is_available=lambda account: False),
     ):
         monkeypatch.setitem(TOOLS, tool.name, tool)
@@ -83,6 +84,13 @@ def test_each_tool_says_whether_it_is_offered_and_what_a_call_does(desk: Client,
 def test_what_is_not_offered_says_why(desk: Client, presence, given: dict[str, Any], why: str):
     AgentSettings.objects.update(**{"grants": ["hub:read"], **given})
     assert why in lines(desk, presence)["look"]
+
+
+def test_tools_of_memory_need_memory_to_be_on(desk: Client, presence):
+    grant("memory:*")
+    assert "“Use memory” is off." in lines(desk, presence)["keep"]
+    grant("memory:*", has_memory=True)
+    assert "Runs at once." in lines(desk, presence)["keep"]
 
 
 def test_what_needs_approval_says_what_becomes_of_a_call(desk: Client, presence):
