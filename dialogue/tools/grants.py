@@ -90,10 +90,11 @@ def offers(grants: Iterable[str], scope: str) -> bool:
     """Whether a call of `scope` can be granted on some resource, so that it is offered."""
     service, _, name = scope.partition(":")
     known = list(_readable(grants))
-    if any(grant.denies and grant.covers(service, name, "") for grant in known):
-        return False  # all of it is denied
-    allowed = [grant for grant in known if not grant.denies]
-    return any(grant.covers(service, name, grant.resource) for grant in allowed)
+    for allowed in known:
+        about = [grant for grant in known if grant.covers(service, name, allowed.resource)]
+        if allowed in about and not any(grant.denies for grant in about):
+            return True
+    return False
 
 
 def _readable(grants: Iterable[str]) -> Iterable[Grant]:

@@ -18,8 +18,9 @@ from surfaces.accounts.clients import open_reader
 from surfaces.accounts.models.account import AccountState
 from surfaces.accounts.services import stop_account
 from surfaces.adapters.base import Reader
+from surfaces.adapters.parsing import UNSTORABLE
 from surfaces.adapters.types import Item, ItemKind, ThreadItems
-from surfaces.errors import AuthFailed, SurfaceError
+from surfaces.errors import AuthFailed, Limited, SurfaceError
 from surfaces.messages.models import SpamStatus
 from surfaces.models import Account, Message
 from surfaces.spam import classify
@@ -71,7 +72,8 @@ def find_message(account: Account, ref: str) -> Message:
 def remote_ids(ref: str) -> list[str]:
     """The ids of a post and perhaps its comment at the service."""
     ids = [unquote(part) for part in ref.removeprefix(SERVICE).split(":")]
-    if not ref.startswith(SERVICE) or not all(ids) or len(ids) > 2:
+    is_sane = all(ids) and len(ids) <= 2 and not UNSTORABLE.search("".join(ids))
+    if not ref.startswith(SERVICE) or not is_sane:
         raise ToolError(UNKNOWN.format(ref=ref[:80]))
     return ids
 
@@ -85,7 +87,8 @@ def is_readable(account: Account) -> bool:
 def reading(context: ToolContext) -> Iterator[Reader]:
     """A reader of the service. Its errors become errors for the model. No transaction may be open.
 
-    A refused credential stops the account and is fatal.
+    A refused credential stops the account and is fatal. The model is not told what the service
+    said: an error is no way for a service to talk to it.
     """
     account = context.account
     try:
@@ -93,9 +96,11 @@ def reading(context: ToolContext) -> Iterator[Reader]:
             yield reader
     except AuthFailed as error:
         stop_account(account, error, now=context.now)
-        raise FatalToolError(f"The service refused the credential: {english(error)}") from error
+        raise FatalToolError("The service refused the credential of this account.") from error
+    except Limited as error:
+        raise ToolError("The service allows no more requests for now.") from error
     except SurfaceError as error:
-        raise ToolError(f"The service could not be read: {english(error)}") from error
+        raise ToolError("The service could not be read just now.") from error
 
 
 def english(error: object) -> str:

@@ -205,3 +205,46 @@ def test_deleting_takes_the_words_and_leaves_the_place():
     assert [row.pk for row in hub_queries.thread(post).comments] == [comment.pk, answer.pk]
     with pytest.raises(HubNotFound):
         hub_services.edit(comment, author=author, content="Back again.", now=NOON)
+
+
+# ── mentions ──────────────────────────────────────────────────────────────
+
+
+def named_in(post: HubPost) -> set[str]:
+    return set(post.mentions.values_list("author__name", flat=True))
+
+
+@pytest.mark.django_db
+def test_a_thread_is_news_for_whoever_is_named_in_it():
+    bob, carol = make_author("bob"), make_author("carol")
+    post = make_hub_post(content="What does @BOB, say? Not bob@carol or @bobby.")
+    assert named_in(post) == {"bob"}
+    assert [one.pk for one in hub_queries.activity(bob, limit=5).posts] == [post.pk]
+    assert not hub_queries.activity(carol, limit=5).posts
+    before = hub_queries.activity(carol, limit=5).cursor
+    said = say(post, bob, content="Ask (@carol).")
+    assert [one.pk for one in hub_queries.activity(carol, after=before, limit=5).posts] == [post.pk]
+    assert list(HubComment.objects.for_author(carol)) == [said]
+
+
+@pytest.mark.django_db
+def test_a_name_added_by_an_edit_counts_and_ones_own_does_not():
+    make_author("bob")
+    odile = make_author("odile")
+    post = make_hub_post(odile, content="By @odile herself.")
+    assert named_in(post) == set()
+    hub_services.edit(post, author=odile, content="For @bob and @bob.", now=NOON)
+    hub_services.edit(post, author=odile, content="For @bob.", now=NOON)
+    assert named_in(post) == {"bob"}
+
+
+@pytest.mark.django_db
+def test_a_text_full_of_names_costs_one_query_and_names_some(django_assert_max_num_queries):
+    for number in range(60):
+        make_author(f"n{number}")
+    author = make_author()
+    with django_assert_max_num_queries(12):
+        post = make_hub_post(author, content=" ".join(f"@n{number}" for number in range(60)))
+    assert len(named_in(post)) == 50
+    make_hub_post(author, content="@" * 9_000)
+    make_hub_post(author, content="@a" * 4_000)

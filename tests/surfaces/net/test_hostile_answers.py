@@ -10,6 +10,8 @@ import tracemalloc
 import httpx
 import pytest
 
+from surfaces.adapters.base import Access
+from surfaces.adapters.moltbook import Moltbook
 from surfaces.errors import SurfaceError, TryLater, Unconfirmed
 from surfaces.net import json_client, webhooks
 from surfaces.net.json_client import JsonClient
@@ -191,6 +193,21 @@ def test_a_reader_that_takes_a_byte_at_a_time_does_not_hold_the_call(
         client.close()
         thread.join()
     assert took < 5
+
+
+@pytest.mark.parametrize("attack", [*PACKED, *ENDLESS, *COSTLY])
+def test_a_feed_of_a_hostile_service_is_left_in_time(attack: str):
+    """Looking costs no more than polling, however the service answers."""
+    with Hostile(attack) as fake:
+        access = Access(token="k", base_url=f"{fake.root}/api/v1", handle="iris", dialect="open")
+        reader = Moltbook(access)
+        tracemalloc.start()
+        with pytest.raises(SurfaceError):
+            reader.feed(["a", "b"], 10)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        reader.close()
+    assert most < 128 * MEGABYTE  # of one that is costly, most is what the fake makes
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
