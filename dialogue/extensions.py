@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from dialogue import demo
 from dialogue.activations import services as activations
 from dialogue.activations import suspended
+from dialogue.activations.live import live_mark
 from dialogue.activations.models import Activation, ActivationState
 from dialogue.agents.models.agent import Agent
 from dialogue.agents.models.presence import Presence
@@ -74,6 +75,7 @@ EXTENSION = Extension(
     timeline_events=(timeline_events, tool_calls.timeline_events),
     reports_view="dialogue:agent_reports",
     notice_sources=(spent_budgets, hourly_reports),
+    live_marks=(("activations", live_mark),),
     draft_guards=(demo.GUARD,),
     wait_bounds=(*notifications.BOUNDS, *stones.BOUNDS, *LEASES),
     wait_endings=(notifications.end_waits, stones.end_waits),

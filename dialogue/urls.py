@@ -3,7 +3,7 @@
 from django.urls import path
 
 from dialogue.activations import views as activation_views
-from dialogue.agents.views import agents, connect, presences, settings
+from dialogue.agents.views import agents, connect, memory, presences, runs, settings, tools
 from dialogue.approvals import views as approval_views
 from dialogue.budgets import views as budgets
 from dialogue.inbox import views as inbox_views
@@ -33,6 +33,11 @@ urlpatterns = [
     path("models/<int:pk>/change", voice_views.change_brain, name="change_brain"),
     path("models/<int:pk>/move", voice_views.move_brain, name="move_brain"),
     path("models/<int:pk>/remove", voice_views.remove_brain, name="remove_brain"),
+    path("agents/<slug:slug>/run", runs.run_agent, name="run_agent"),
+    path("agents/<slug:slug>/tools/", tools.agent_tools, name="agent_tools"),
+    path("agents/<slug:slug>/memory/", memory.agent_memory, name="agent_memory"),
+    path("agents/<slug:slug>/memory/forget", memory.forget_all, name="forget_all"),
+    path("memories/<int:pk>/forget", memory.forget, name="forget"),
     path("agents/<slug:slug>/inbox/", inbox_views.agent_inbox, name="agent_inbox"),
     path("agents/<slug:slug>/reports/", report_views.agent_reports, name="agent_reports"),
     path("agents/<slug:slug>/rules/", approval_views.approval_rules, name="approval_rules"),
@@ -48,5 +53,6 @@ urlpatterns = [
     path("stones/<int:pk>/", stone_views.stone, name="stone"),
     path("activations/", activation_views.activations, name="activations"),
     path("activations/<int:pk>/", activation_views.activation, name="activation"),
+    path("activations/<int:pk>/stop", activation_views.stop_activation, name="stop_activation"),
     path("surfaces/connect", connect.connect, name="connect"),
 ]

@@ -10,7 +10,10 @@
    [data-live-title=KIND]  data-none, data-one, data-many ("%s" in it): what the title begins with
    [data-live-news]        data-one, data-many: offers its hidden link when something is new to the
                            list around it, [data-newest], whose filters are in data-query
-   [data-live-pauses=URL]  data-pauses: asked for again when something was paused or resumed */
+   [data-live-pauses=URL]  data-pauses: asked for again when something was paused or resumed
+   [data-live-part=NAME]   data-mark: fetched again from data-live-url, or this page, and replaced by
+                           what has its id there, when the mark of that name changed; not while a
+                           form in it is open or text in it is selected */
 "use strict";
 
 (() => {
@@ -50,6 +53,7 @@
       document.title = [words(titled, text), ...rest].join(" · ");
     }
     showPauses();
+    showParts();
     if (!document.hidden) lookForNews();
   }
 
@@ -59,6 +63,25 @@
     if (place.open) return; // somebody is writing in it; when it closes, then
     place.dataset.pauses = now.pauses;
     window.htmx.ajax("GET", place.dataset.livePauses, { source: place, target: place, swap: "outerHTML" });
+  }
+
+  function showParts() {
+    if (document.hidden || !window.htmx) return;
+    for (const place of document.querySelectorAll("[data-live-part]")) {
+      const mark = now.marks?.[place.dataset.livePart];
+      if (mark === undefined || mark === place.dataset.mark || isInUse(place)) continue;
+      place.dataset.mark = mark;
+      const open = [...place.querySelectorAll("details[open][id]")].map(({ id }) => id);
+      const wanted = { source: place, target: place, swap: "outerHTML", select: `#${place.id}` };
+      window.htmx.ajax("GET", place.dataset.liveUrl || location.href, wanted)
+        .then(() => open.forEach((id) => document.getElementById(id)?.setAttribute("open", "")));
+    }
+  }
+
+  function isInUse(place) {
+    const selected = document.getSelection();
+    return place.querySelector("details.confirm[open]") !== null
+      || (selected && !selected.isCollapsed && place.contains(selected.anchorNode));
   }
 
   // ── the offer of what is new ───────────────────────────────────────────
@@ -113,6 +136,7 @@
   });
   document.addEventListener("toggle", ({ target }) => {
     if (target.matches?.("[data-live-pauses]") && now && !target.open) showPauses();
+    if (target.closest?.("[data-live-part]") && now && !target.open) showParts();
   }, true);
 
   // ── asking ─────────────────────────────────────────────────────────────

@@ -59,6 +59,8 @@ class Extension:
     draft_guards: Sequence[DraftGuard] = ()
     # (row, names of its facts that changed): each makes due what waited for them
     wait_endings: Sequence[Callable[[Any, frozenset[str]], object]] = ()
+    # Name and (scope) -> text, another one when open pages are to look again
+    live_marks: Sequence[tuple[str, Callable[..., str]]] = ()
     wait_bounds: Sequence[Any] = ()  # WaitBound: how far ahead of now a column may be
 
 

@@ -1,44 +1,40 @@
-"""Read activations for the pages: the list, and one with its transcript."""
+"""Read activations for the list and for panels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
-from django.utils.translation import gettext_lazy as _lazy
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext
 
-from dialogue.activations.models import Activation, ActivationState, TranscriptStep
+from dialogue.activations.models import (
+    UNFINISHED,
+    Activation,
+    ActivationItem,
+    ActivationState,
+    Purpose,
+)
 from dialogue.budgets.meters import money
 from surfaces.operators.scope import UNRESTRICTED, Scope
-from surfaces.text.reasons import as_reason
-from surfaces.text.spans import span
 from surfaces.web.pagination import KeysetPage, paginate
 
 CSS = {
     ActivationState.RUNNING: "ours",
+    ActivationState.WAITING: "wait",
     ActivationState.DONE: "ok",
     ActivationState.FAILED: "bad",
     ActivationState.EXHAUSTED: "wait",
     ActivationState.RELEASED: "",
     ActivationState.ABANDONED: "bad",
 }
-LINE = 140  # characters of a step; longer ones are folded
-TEXTS = {"system": _lazy("System prompt"), "shown": _lazy("Prompt")}
-# Names of steps and facts as stored; the pages translate them.
-NAMES = (
-    gettext_noop("asked"), gettext_noop("answered"), gettext_noop("failed"),
-    gettext_noop("checked"), gettext_noop("wrote"), gettext_noop("request"),
-    gettext_noop("finish"), gettext_noop("counted"), gettext_noop("style"), gettext_noop("model"),
-    gettext_noop("yes"), gettext_noop("no"), gettext_noop("nothing"),
-    gettext_noop("offered"), gettext_noop("feed"),
-)  # fmt: skip
-DOTS = {"failed": "fail", "answered": "done", "wrote": "done", "checked": "done"}
+MOST_RUNNING = 30  # shown above the list
+FILTERS = ("agent", "state", "purpose")
 
 
 @dataclass(frozen=True, slots=True)
 class ActivationRow:
-    row: Activation
+    row: Any
     now: datetime
 
     @property
@@ -46,98 +42,102 @@ class ActivationRow:
         return (self.row.ended_at or self.now) - self.row.started_at
 
     @property
+    def worked(self) -> timedelta:
+        """Without the time it waited for operators."""
+        row, before = self.row, timedelta(milliseconds=self.row.worked_ms)
+        if row.state == ActivationState.WAITING:
+            return before
+        # One that ended while it waited was counted when it was suspended.
+        began = row.resumed_at or (None if row.worked_ms else row.started_at)
+        return before + (row.ended_at or self.now) - began if began else before
+
+    @property
     def cost(self) -> str:
         return money(self.row.cost)
 
     @property
     def tokens(self) -> int:
-        return self.row.tokens_in + self.row.tokens_out
+        return int(self.row.tokens_in + self.row.tokens_out)
+
+    @property
+    def items(self) -> str:
+        """ "2 of 5": ended, and all. Older activations have none."""
+        if not self.row.items_all:
+            return "–"
+        if self.row.items_ended == self.row.items_all:
+            return str(self.row.items_all)
+        return f"{self.row.items_ended or 0} / {self.row.items_all}"
 
     @property
     def css(self) -> str:
         return CSS.get(ActivationState(self.row.state), "")
 
     @property
+    def state(self) -> str:
+        """For the badge in a row, where there is no room for what it waits for."""
+        if self.is_waiting:
+            return gettext("waiting")
+        return str(self.row.get_state_display()).lower()
+
+    @property
     def is_running(self) -> bool:
-        return self.row.state == ActivationState.RUNNING
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptRow:
-    step: TranscriptStep
+        return bool(self.row.state == ActivationState.RUNNING)
 
     @property
-    def title(self) -> str:
-        return gettext(self.step.kind).capitalize()
+    def is_waiting(self) -> bool:
+        return bool(self.row.state == ActivationState.WAITING)
 
     @property
-    def words(self) -> str:
-        return self.step.words or str(self.step.why)
-
-    @property
-    def css(self) -> str:
-        if self.step.kind == "checked" and self.step.facts.get("faults"):
-            return "warn"
-        return DOTS.get(self.step.kind, "")
-
-    @property
-    def cost(self) -> str:
-        return money(self.step.cost) if self.step.cost else ""
-
-    @property
-    def took(self) -> str:
-        """ "820 ms", "3 s"; "" if no time was measured."""
-        return took(timedelta(milliseconds=self.step.took_ms)) if self.step.took_ms else ""
-
-    @property
-    def is_long(self) -> bool:
-        return len(self.words) > LINE or "\n" in self.words
-
-    @property
-    def texts(self) -> list[tuple[str, str]]:
-        """The full prompts. They contain text by other people."""
-        facts = self.step.facts
-        return [(str(words), str(facts[name])) for name, words in TEXTS.items() if facts.get(name)]
-
-    @property
-    def posts(self) -> list[dict[str, Any]]:
-        """Posts of an exploration, the offered ones first. Their words are other people's."""
-        found = self.step.facts.get("posts")
-        posts = found if isinstance(found, list) else []
-        return [post | {"why": as_reason(post.get("why"))} for post in posts]
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        told = {"faults", "posts", *TEXTS}
-        return [
-            (gettext(name.replace("_", " ")), _said(value))
-            for name, value in self.step.facts.items()
-            if name not in told and value not in (None, "")
-        ]
+    def is_live(self) -> bool:
+        return self.is_running or self.is_waiting
 
 
-def took(length: timedelta) -> str:
-    ms = round(length.total_seconds() * 1000)
-    return span(length) if ms >= 1_000 else f"{ms} ms"
+def rows_within(reach: Scope) -> QuerySet[Activation]:
+    """Those an operator may see, with counts of their items, without long columns."""
+    items = ActivationItem.objects.filter(activation=OuterRef("pk")).order_by()
+    counted = items.values("activation").annotate(n=Count("pk")).values("n")
+    ended = items.exclude(state__in=UNFINISHED).values("activation").annotate(n=Count("pk"))
+    found = (
+        Activation.objects.select_related("agent", "presence__account__surface")
+        .defer(
+            "task", "agent__persona", "agent__carried", "presence__account__sealed_credential",
+            "presence__account__cursor",
+        )
+        .annotate(items_all=Subquery(counted), items_ended=Subquery(ended.values("n")))
+    )  # fmt: skip
+    return reach.narrow(found, account="presence__account", agent="agent__slug")
 
 
-def _said(value: object) -> str:
-    if isinstance(value, bool):
-        return gettext("yes") if value else gettext("no")
-    return str(value)[:2_000]
+def filters(given: Mapping[str, str]) -> dict[str, str]:
+    """What the address asks for; a state or purpose that does not exist asks for nothing."""
+    asked = {name: given.get(name, "")[:64] for name in FILTERS}
+    for name, known in (("state", ActivationState.values), ("purpose", Purpose.values)):
+        if asked[name] not in known:
+            asked[name] = ""
+    return asked
+
+
+def _chosen(rows: QuerySet[Activation], asked: Mapping[str, str]) -> QuerySet[Activation]:
+    wanted = {"agent__slug": asked["agent"], "purpose": asked["purpose"]}
+    return rows.filter(**{name: value for name, value in wanted.items() if value})
 
 
 def list_activations(
     given: Mapping[str, str], *, now: datetime, reach: Scope = UNRESTRICTED
 ) -> KeysetPage[ActivationRow]:
-    """List activations, newest first, filtered by agent and state. One query."""
-    asked = {name: given.get(name, "") for name in ("agent", "state")}
-    found = Activation.objects.select_related("agent", "presence__account").defer(
-        "agent__persona", "presence__account__sealed_credential", "presence__account__cursor"
-    )
-    found = reach.narrow(found, account="presence__account", agent="agent__slug")
-    if asked["agent"]:
-        found = found.filter(agent__slug=asked["agent"])
-    if asked["state"] in ActivationState.values:
-        found = found.filter(state=asked["state"])
+    """Newest first. Running ones stand above, unless their state is asked for. One query."""
+    asked = filters(given)
+    state = Q(state=asked["state"]) if asked["state"] else ~Q(state=ActivationState.RUNNING)
+    found = _chosen(rows_within(reach), asked).filter(state)
     return paginate(found, given, keep=asked).map(lambda row: ActivationRow(row, now))
+
+
+def running_now(
+    given: Mapping[str, str], *, now: datetime, reach: Scope = UNRESTRICTED
+) -> list[ActivationRow]:
+    """Running ones for above the list, oldest first; none on its further pages. One query."""
+    asked = filters(given)
+    if asked["state"] or "before" in given or "after" in given:
+        return []
+    rows = _chosen(rows_within(reach).filter(state=ActivationState.RUNNING), asked)
+    return [ActivationRow(row, now) for row in rows.order_by("started_at", "pk")[:MOST_RUNNING]]

@@ -101,9 +101,9 @@ def _take_values(desired: DesiredAgent, given: Nested) -> None:
         report((), "it has no name, and the name of its folder cannot be one")
     if (given.get("active_hours.from") is None) != (given.get("active_hours.to") is None):
         report(("active_hours",), "must have both from and to")
-    old, new = (given.get(name) for name in (schema.OLD_LIMIT, schema.LIMIT))
-    if old is not None and new is not None and old != new:
-        report(tuple(schema.OLD_LIMIT.split(".")), f"has another value than {schema.LIMIT}")
+    for old, new in schema.OLD_KEYS.items():
+        if old in given and new in given and given[old] != given[new]:
+            report(tuple(old.split(".")), f"has another value than {new}")
     for number, server in enumerate(given.get("capabilities.mcp_servers", [])):
         for name, text in server.get("env", {}).items() if isinstance(server, dict) else ():
             if SECRET_NAME.search(name) and not REFERENCE.fullmatch(text):
@@ -113,6 +113,8 @@ def _take_values(desired: DesiredAgent, given: Nested) -> None:
         if name := KEYS[key]:
             if value is None and not column(name).null:
                 continue
+            if key in schema.SCALED and value is not None:
+                value = schema.SCALED[key].read(value)
             try:
                 exact = Decimal(repr(value)) if isinstance(value, float) else value
                 desired.values[name] = cleaned(name, exact)
@@ -156,6 +158,7 @@ def write_config(
     """The config.yaml of an agent; importing it changes nothing."""
     given = {"name": slug, **kept_only(carried)}
     given |= {key: _plain(values[name]) for key, name in schema.COLUMNS.items()}
+    given |= {key: unit.written(values[unit.column]) for key, unit in schema.SCALED.items()}
     first = specs[0].model_dump() if specs else {"provider": NO_MODEL[0]}
     given |= {f"brain.{name}": value for name, value in first.items()}
     if specs:

@@ -6,6 +6,7 @@ stored with the agent, and written again by an export.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from dialogue.agents.models.settings import OutputStyle
 from dialogue.agents.settings.values import KERNELS, MAX_KERNELS, column, is_list
 from dialogue.voice.endpoints import is_address
 from surfaces.accounts.connect import SLUG, is_loopback
+from surfaces.settings.fields import Column
 
 NO_MODEL = ("scripted", "none")  # providers without a language model
 CLOCK = r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?"
@@ -72,9 +74,39 @@ def column_type(name: str) -> Any:
         return text(15, CLOCK, "be a time of day like 08:00") | None
     if isinstance(field, models.CharField):
         return text(field.max_length) | None if name == "name" else text(field.max_length)
+    low, high = bounds(field)
+    return number(low, high, int if isinstance(field, models.IntegerField) else float)
+
+
+def bounds(field: Column) -> tuple[float, float]:
     low = max(one.limit_value for one in field.validators if isinstance(one, MinValueValidator))
     high = min(one.limit_value for one in field.validators if isinstance(one, MaxValueValidator))
-    return number(low, high, int if isinstance(field, models.IntegerField) else float)
+    return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A column of whole numbers that a file counts in a larger unit: megabytes of kilobytes."""
+
+    column: str
+    times: int
+
+    @property
+    def type(self) -> Any:
+        low, high = bounds(column(self.column))
+        kind = number(low / self.times, high / self.times, float)
+        return Annotated[kind, AfterValidator(self.check)]
+
+    def check(self, value: float) -> float:
+        if value * self.times % 1:
+            raise ValueError(f"must be a multiple of 1/{self.times:,}, such as 0.25 or 2")
+        return value
+
+    def read(self, value: float) -> int:
+        return int(value * self.times)
+
+    def written(self, kept: int) -> int | float:
+        return kept // self.times if kept % self.times == 0 else kept / self.times
 
 
 PROVIDER = check_text(40, r"[A-Za-z0-9][A-Za-z0-9_.-]*", "be a provider like anthropic or scripted")
@@ -163,11 +195,16 @@ LAYOUT: dict[str, Any] = {
         "price_in": "price_in", "price_out": "price_out",
     },
     "capabilities": {
-        "grants": WORDS, "skills": WORDS,
+        "grants": "grants", "skills": WORDS,
         "mcp_servers": many(Annotated[Any, AfterValidator(check_server)]),
         "shell": {
             "enabled": FLAG, "allowed_commands": COMMANDS, "blocked_patterns": COMMANDS,
             "timeout_seconds": number(1, 86_400),
+        },
+        "approvals": {
+            "mode": "approval_mode", "read": "on_read", "write": "on_write",
+            "publish": "on_publish", "execute": "on_execute", "external": "on_external",
+            "hours": "approval_hours",
         },
         "spawning": {"can_propose": FLAG, "allowed_templates": WORDS},
     },
@@ -177,16 +214,20 @@ LAYOUT: dict[str, Any] = {
     },
     "behavior": {
         "mode": "mode", "can_create_posts": "lays_stones", "oldest_days": "oldest_days",
-        "answers_runs_once": "answers_runs_once", "respond_to_mentions": FLAG,
-        "respond_to_replies": FLAG, "respond_to_dms": FLAG, "max_iterations": number(1, 1_000),
-        "max_daily_posts": number(0, 1_000), "max_daily_comments": "replies_per_day",
+        "answers_runs_once": "answers_runs_once", "respond_to_mentions": "responds_to_mentions",
+        "respond_to_replies": "responds_to_replies", "respond_to_dms": "responds_to_dms",
+        "max_iterations": "max_iterations", "max_daily_posts": "posts_per_day",
+        "max_daily_comments": "replies_per_day",
         "discovery": {
-            "enabled": FLAG, "respond_to_questions": FLAG, "respond_to_discussions": FLAG,
-            "frequency": Annotated[str, one_of("staleness", "hourly", "daily")],
-            "min_confidence": SHARE,
+            "enabled": "explores", "respond_to_questions": "explores_questions",
+            "respond_to_discussions": "explores_discussions", "frequency": "explore_frequency",
+            "stale_minutes": "stale_minutes", "min_confidence": "min_confidence",
         },
         "limits": {
-            "max_daily_posts": number(0, 1_000), "max_daily_comments": "replies_per_day",
+            "max_daily_posts": "posts_per_day", "max_daily_comments": "replies_per_day",
+            "notifications_per_activation": "notifications_per_run",
+            "max_tool_calls": "max_tool_calls", "tokens_per_activation": "tokens_per_run",
+            "money_per_activation": "money_per_run", "seconds_per_activation": "seconds_per_run",
             "max_responses_per_thread": "replies_per_thread",
             "min_interval_seconds": "spacing_seconds", "tries_per_comment": "tries",
             "longest_reply": "longest_reply",
@@ -194,20 +235,24 @@ LAYOUT: dict[str, Any] = {
     },
     "kernels": KERNELS,
     "memory": {
-        "enabled": FLAG, "max_size_mb": number(0, 1_000_000),
+        "enabled": "has_memory", "max_size_mb": Scaled("memory_kilobytes", 1_024),
         "remember": {
             "conversations_with": WORDS, "projects_worked_on": FLAG, "decisions_made": FLAG,
             "feedback_received": FLAG,
         },
         "retrieval": {
-            "strategy": Annotated[str, one_of("embedding_search", "keyword", "recent")],
-            "max_context_items": number(0, 10_000), "relevance_threshold": SHARE,
+            "strategy": "memory_strategy", "max_context_items": "memory_items",
+            "relevance_threshold": SHARE,
         },
     },
     "network": {"enabled": FLAG, "allowed_hosts": WORDS, "blocked_hosts": WORDS},
     "cache_ttl": number(0, 365 * 24 * 3600),
 }  # fmt: skip
-LIMIT, OLD_LIMIT = "behavior.limits.max_daily_comments", "behavior.max_daily_comments"
+# Keys that older files have elsewhere, with where an export writes them.
+OLD_KEYS = {
+    f"behavior.{name}": f"behavior.limits.{name}"
+    for name in ("max_daily_comments", "max_daily_posts")
+}
 
 
 def build_section(keys: dict[str, Any]) -> type[ConfigSection]:
@@ -217,18 +262,22 @@ def build_section(keys: dict[str, Any]) -> type[ConfigSection]:
             kind = build_section(kind)
         elif isinstance(kind, str):
             kind = column_type(kind)
+        elif isinstance(kind, Scaled):
+            kind = kind.type
         fields[name] = kind if isinstance(kind, tuple) else (kind, None)
     return pydantic.create_model("ConfigSection", __base__=ConfigSection, **fields)
 
 
 def _walk(keys: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
     for name, kind in keys.items():
-        yield above + name, kind if isinstance(kind, str) else ""
+        column = kind.column if isinstance(kind, Scaled) else kind
+        yield above + name, column if isinstance(column, str) else ""
         if isinstance(kind, dict):
             yield from _walk(kind, f"{above}{name}.")
 
 
 SERVER = build_section(SERVER_KEYS)
 AgentConfig = build_section(LAYOUT)
+SCALED = {"memory.max_size_mb": LAYOUT["memory"]["max_size_mb"]}
 KEYS = dict(_walk(LAYOUT))  # every key in order, with its column or ""
-COLUMNS = {key: name for key, name in KEYS.items() if name and key != OLD_LIMIT}
+COLUMNS = {key: name for key, name in KEYS.items() if name and key not in OLD_KEYS}

@@ -5,7 +5,7 @@ Uses the same facts as `replies.decision`, without those of a comment.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from dialogue.agents.active_hours import next_opening
 from dialogue.agents.models.agent import Agent, AgentLocation
 from dialogue.agents.models.presence import Presence
-from dialogue.agents.models.settings import VoiceKind
+from dialogue.agents.models.settings import Frequency, VoiceKind
 from dialogue.budgets.meters import BudgetMeter
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.models import Pause
@@ -88,3 +88,31 @@ def _passing(agent: Agent, bars: Iterable[BudgetMeter], now: datetime) -> AgentS
         used = _("%(label)s: %(words)s used") % {"label": full.label, "words": full.words}
         return AgentStatus(words=used, css="wait", until=full.until)
     return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NextRun:
+    """When the agent may be activated next: a time, or in words why there is none."""
+
+    words: str
+    at: datetime | None = None
+
+
+def next_run(agent: Agent, status: AgentStatus, *, now: datetime) -> NextRun:
+    """Not earlier than what holds it ends, nor than something is due."""
+    if status.css != "ok":
+        at = max(filter(None, (status.until, agent.due_at)), default=None)
+        if status.until is None:
+            return NextRun(words=_("None: %(why)s") % {"why": status.words})
+        return NextRun(words=_("Not before"), at=at)
+    if agent.lives == AgentLocation.ELSEWHERE:
+        return NextRun(words=_("Elsewhere"))
+    if agent.due_at is not None:
+        late = agent.due_at <= now
+        return NextRun(words=_("Due since") if late else _("Not before"), at=agent.due_at)
+    if not agent.settings.explores:
+        return NextRun(words=_("When a comment is due"))
+    if agent.settings.explore_frequency != Frequency.STALENESS or not agent.last_activated_at:
+        return NextRun(words=_("When a comment is due, or to explore"))
+    idle = agent.last_activated_at + timedelta(minutes=agent.settings.stale_minutes)
+    return NextRun(words=_("To explore, not before"), at=max(idle, now))

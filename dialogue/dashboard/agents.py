@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from dialogue.activations.listing import ActivationRow
+from dialogue.activations.listing import ActivationRow, rows_within
 from dialogue.agents import scope
 from dialogue.agents.active_hours import local_day
 from dialogue.agents.models.presence import PresenceQuerySet
@@ -22,9 +22,9 @@ from dialogue.budgets.meters import Books, BudgetMeter, meters, spending_rows
 from dialogue.budgets.models import HOUSE, Period
 from dialogue.budgets.services import owner_of
 from dialogue.budgets.shared import current
-from dialogue.dashboard.agent_status import AgentStatus, agent_status
+from dialogue.dashboard.agent_status import AgentStatus, NextRun, agent_status, next_run
 from dialogue.inbox.waiting import waits
-from dialogue.models import Activation, Agent, Notification, Presence, SharedBudget
+from dialogue.models import Agent, Notification, Presence, SharedBudget
 from dialogue.reports.listing import DayReport, last_day
 from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
 from surfaces.home.frame import PageFrame
@@ -234,9 +234,21 @@ class AgentOverview:
 
     @cached_property
     def wakings(self) -> list[ActivationRow]:
-        rows = Activation.objects.filter(agent=self.agent)
-        rows = self._reach.narrow(rows, account="presence__account", agent="")
-        return [ActivationRow(row, self.now) for row in rows.order_by("-id")[:WAKINGS]]
+        rows = rows_within(self._reach).filter(agent=self.agent).order_by("-id")
+        return [ActivationRow(row, self.now) for row in rows[:WAKINGS]]
+
+    @property
+    def running(self) -> list[ActivationRow]:
+        return [waking for waking in self.wakings if waking.is_running]
+
+    @property
+    def asked_runs(self) -> list[Presence]:
+        """Accounts of which an operator wants work now, not begun yet."""
+        return [presence for presence in self.presences if presence.run_asked_at]
+
+    @cached_property
+    def next_run(self) -> NextRun:
+        return next_run(self.agent, self.standing, now=self.now)
 
     @cached_property
     def has_notifications(self) -> bool:

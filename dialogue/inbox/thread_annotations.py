@@ -29,8 +29,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as later
 from django.utils.translation import ngettext
 
-from dialogue.activations.listing import took
 from dialogue.activations.models import Activation, ActivationState, ItemState, TranscriptStep
+from dialogue.activations.transcript import took
 from dialogue.budgets.meters import money
 from dialogue.inbox.models import Notification, NotificationQuerySet
 from surfaces.models import Draft, Message

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from surfaces.desk import queue
 from surfaces.desk.models import DeskItem
+from surfaces.extension_points import extensions
 from surfaces.operators.scope import Scope
 from surfaces.pauses import services as pause_services
 
@@ -17,7 +18,7 @@ SECOND = 1.0
 
 
 def snapshot(reach: Scope, now: datetime) -> str:
-    """As JSON: counts in words by kind, the newest item's id, which pauses are on."""
+    """As JSON: counts in words by kind, the newest item's id, which pauses are on, other marks."""
     waiting = queue.counts(reach, now)
     counts = {name: each.words for name, each in waiting.items()}
     counts["desk"] = queue.capped(sum(each.count for each in waiting.values()))
@@ -28,6 +29,7 @@ def snapshot(reach: Scope, now: datetime) -> str:
         "counts": counts,
         "newest": newest or 0,
         "pauses": "".join(f"{pause.pk}," for pause in pauses),
+        "marks": {name: mark(reach) for found in extensions() for name, mark in found.live_marks},
     }
     return json.dumps(told, separators=(",", ":"))
 

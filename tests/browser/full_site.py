@@ -40,6 +40,7 @@ from surfaces.settings.instance import current
 from surfaces.settings.services import change
 from surfaces.spam import feedback
 from surfaces.workers.locks import WorkerLock
+from tests.browser.activations import activate_gabriel
 from tests.browser.mixed_desk import REASONS, comment, lay_out
 from tests.browser.processes import put_to_work
 from tests.dialogue.approvals.desk_calls import (
@@ -89,6 +90,7 @@ def furnish(mira: Operator, waiting: int = 20) -> None:
     _people(mira)
     _settings(mira)
     _an_agent_elsewhere(mira)
+    activate_gabriel(mira)
     _processes()
     rounds.prepare(timezone.now())
 

@@ -135,9 +135,10 @@ def _agents() -> dict[str, str]:
     if presence := Presence.objects.live().first():
         found["presence-settings"] = f"/presences/{presence.pk}/change"
     found |= {"wakings": "/activations/", "no-waking": "/activations/?agent=x"}
+    found["wakings-waiting"] = "/activations/?state=waiting"
     if stone := Stone.objects.first():
         found["stone"] = f"/stones/{stone.pk}/"
-    for state in ("done", "failed", "running"):
+    for state in ("done", "failed", "running", "waiting"):
         if waking := Activation.objects.filter(state=state).first():
             found[f"waking-{state}"] = f"/activations/{waking.pk}/"
     # One at work, one that begins, one that lives elsewhere; where there are no such, all.
@@ -146,6 +147,7 @@ def _agents() -> dict[str, str]:
         at, name = f"/agents/{agent.slug}/", f"agent-{agent.slug}"
         found |= {name: at, f"{name}-inbox": f"{at}inbox/", f"{name}-wake": f"{at}wake/"}
         found[f"{name}-reports"] = f"{at}reports/"
+        found |= {f"{name}-tools": f"{at}tools/", f"{name}-memory": f"{at}memory/"}
         if agent.slug != "lian":
             found |= {f"{name}-settings": f"{at}settings/", f"{name}-voice": f"{at}voice/"}
             found[f"{name}-join"] = f"{at}presences/add"

@@ -29,6 +29,76 @@ REPLIES = Section("replies", _("Replies"), (
     SettingField("answers_runs_once", _("One reply to consecutive comments"),
         _("Comments by one author under the same parent get one reply that covers all of them.")),
 ))  # fmt: skip
+ACTIVATIONS = Section("activations", _("Activations"), (
+    SettingField("notifications_per_run", _("Notifications per activation"),
+        _("At most so many comments are looked at in one activation."), _("notifications")),
+    SettingField("responds_to_replies", _("Respond to replies"),
+        _("Off: replies and comments on its posts are passed.")),
+    SettingField("responds_to_mentions", _("Respond to mentions"),
+        _("Off: comments and posts that only name the account are passed.")),
+    SettingField("responds_to_dms", _("Respond to direct messages"),
+        _("Off: direct messages are passed.")),
+    SettingField("posts_per_day", _("Posts a day"),
+        _("Posts that it writes with tools, across all accounts. Stones have limits of their own."),
+        _("posts")),
+    SettingField("max_iterations", _("Requests per activation"),
+        _("To models. At any of these limits the activation ends; what it wrote is kept."),
+        _("requests")),
+    SettingField("max_tool_calls", _("Tool calls per activation"),
+        _("0: tools are offered to nobody."), _("calls")),
+    SettingField("tokens_per_run", _("Tokens per activation"), _("Input and output together."),
+        _("tokens")),
+    SettingField("money_per_run", _("Money per activation"),
+        _("A request that could exceed it is not sent."), DOLLARS),
+    SettingField("seconds_per_run", _("Time per activation"),
+        _("Working time. Time spent waiting for approval does not count."), _("seconds")),
+))  # fmt: skip
+TOOLS = Section("tools", _("Tools and approvals"), (
+    SettingField("grants", _("Grants"),
+        _("One per line: service:scope or service:scope:resource, such as hub:read or"
+          " hub:write:tides. * is any. A leading ! denies and wins. Empty: no tools.")),
+    SettingField("approval_mode", _("A call that needs approval"),
+        _("Waits for an operator; or is skipped, and the model is told; or is denied unless a rule"
+          " allows it.")),
+    SettingField("on_read", _("Tools that read"), _("Such as search and threads.")),
+    SettingField("on_write", _("Tools that write in its own store"), _("Such as its memory.")),
+    SettingField("on_publish", _("Tools that publish"),
+        _("By the mode: the call writes a draft, which the mode of the account treats like any"
+          " other.")),
+    SettingField("on_execute", _("Tools that run programs"), _("Ask means: an operator decides.")),
+    SettingField("on_external", _("Tools that reach other programs"),
+        _("Ask means: an operator decides.")),
+    SettingField("approval_hours", _("Time for approval"),
+        _("A call that nobody decides in this time is denied."), _("hours")),
+))  # fmt: skip
+MEMORY = Section("memory", _("Memory"), (
+    SettingField("has_memory", _("Use memory"),
+        _("Prompts contain matching notes. To write them, it needs the grant memory:write.")),
+    SettingField("memory_kilobytes", _("Size"),
+        _("Of all notes. When it is full, the least trusted are forgotten first, of those the"
+          " oldest."), _("kB")),
+    SettingField("memory_items", _("Notes in a prompt"), _("At most so many."), _("notes")),
+    SettingField("memory_strategy", _("Which notes"),
+        _("There is no embedding search here: agents imported with it get notes by words in"
+          " common.")),
+))  # fmt: skip
+EXPLORATION = Section("exploration", _("Exploration"), (
+    SettingField("explores", _("Explore"),
+        _("Looks for posts of other people to answer, when nothing waits for it.")),
+    SettingField("explore_frequency", _("How often"),
+        _("At most one exploration each time.")),
+    SettingField("stale_minutes", _("Idle time"),
+        _("So long without an activation before it explores, if it explores when idle."),
+        _("minutes")),
+    SettingField("explores_questions", _("Answer questions"), _("Posts that ask something.")),
+    SettingField("explores_discussions", _("Join discussions"), _("Posts that ask nothing.")),
+    SettingField("min_confidence", _("Minimum confidence"),
+        _("It keeps silent if it is less sure that its answer adds something. 0: never.")),
+    SettingField("topics", _("Topics"), _("What it cares about, one per line.")),
+    SettingField("communities", _("Communities"), _("Where it looks, one per line.")),
+    SettingField("keywords", _("Keywords"), _("Words it looks for, one per line.")),
+    SettingField("follows", _("People"), _("Accounts whose posts it looks at, one per line.")),
+))  # fmt: skip
 HOURS = Section("hours", _("Active hours"), (
     SettingField("timezone", _("Time zone"), _("For its days and its active hours.")),
     SettingField("active_from", pgettext_lazy("a time of day", "From"),
@@ -61,7 +131,7 @@ PERSONA = Section("persona", _("Persona"), (
         _("How the agent speaks, what it cares about, what it leaves alone."
           " Every prompt begins with it.")),
 ))  # fmt: skip
-SETTINGS = (REPLIES, HOURS, STONES, BUDGETS, PERSONA)
+SETTINGS = (REPLIES, ACTIVATIONS, TOOLS, MEMORY, EXPLORATION, HOURS, STONES, BUDGETS, PERSONA)
 
 VOICE = (Section("voice", _("Voice"), (
     SettingField("lives", _("Replies are written by"),

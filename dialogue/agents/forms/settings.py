@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.forms.setting_fields import PRESENCE, SETTINGS, VOICE
 from dialogue.agents.models.agent import Agent
-from dialogue.agents.settings.values import KERNELS, MAX_PERSONA, clean
+from dialogue.agents.settings.values import KERNELS, MAX_PERSONA, clean, is_list
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.operators.forms import zones
 from surfaces.settings.base_form import SettingsForm
@@ -26,6 +26,12 @@ MODES = [
     (ReplyMode.AUTO.value, _lazy("Auto")),
 ]
 
+LONG_CHOICES = {
+    "approval_mode",
+    "memory_strategy",
+    "explore_frequency",
+}  # no room for a row of them
+
 
 class OfAgentForm(SettingsForm):
     """Checked as the service checks, so that each refusal stands at its field."""
@@ -38,8 +44,10 @@ class OfAgentForm(SettingsForm):
         return by_name((*SETTINGS, *VOICE))
 
     def form_field(self, setting: SettingField) -> forms.Field:
-        if setting.name == KERNELS:
+        if is_list(setting.name):
             return LinesField()
+        if setting.name in LONG_CHOICES:
+            return forms.ChoiceField(choices=self.spec.column(setting.name).choices or ())
         if setting.name == "timezone":
             return forms.ChoiceField(choices=zones)
         if setting.name == "persona":

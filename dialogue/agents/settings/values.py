@@ -1,12 +1,13 @@
 """What can be set of an agent, by name: its columns, those of its settings, and its kernels."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dialogue.models import Agent, AgentSettings, Kernel
+from dialogue.tools.grants import check_grants
 from surfaces.errors import BadInput
 from surfaces.settings.fields import Column, field_of
 
@@ -56,18 +57,32 @@ def clean(name: str, value: Any) -> Any:
     if isinstance(value, str):
         value = value.replace("\0", "").replace("\r\n", "\n")
         value = value if name == "persona" else value.strip()  # a prompt stays as it was written
-    if isinstance(value, list):
-        value = [line.replace("\0", "") if isinstance(line, str) else line for line in value]
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = _lines(value)
+        if name == "grants":
+            _check_grants(value)
     kept = column(name).clean(value, None)
     if name == "persona" and len(kept) > MAX_PERSONA:
         message = _("The persona has %(count)s characters. Enter at most %(most)s.")
         raise ValidationError(message % {"count": f"{len(kept):,}", "most": f"{MAX_PERSONA:,}"})
-    return list(dict.fromkeys(kept)) if isinstance(kept, list) else kept
+    return kept
+
+
+def _lines(given: Iterable[str]) -> list[str]:
+    """Each once, on one line: pages show and take a list one item a line."""
+    lines = dict.fromkeys(" ".join(line.replace("\0", "").split()) for line in given)
+    return [line for line in lines if line]
+
+
+def _check_grants(lines: Sequence[str]) -> None:
+    try:
+        check_grants(lines)
+    except BadInput as error:
+        raise ValidationError(str(error)) from error
 
 
 def _kernels(lines: Iterable[str]) -> list[str]:
-    kept = dict.fromkeys(" ".join(line.replace("\0", "").split()) for line in lines)
-    kernels = [line for line in kept if line]
+    kernels = _lines(lines)
     if len(kernels) > MAX_KERNELS:
         message = _("%(count)s topic seeds are too many. Enter at most %(most)s.")
         raise ValidationError(message % {"count": len(kernels), "most": MAX_KERNELS})

@@ -1,5 +1,6 @@
 """The settings of an agent: show, change, undo."""
 
+from dialogue.agent_files.unfit import unfit_values
 from dialogue.agents.forms.settings import AgentSettingsForm
 from dialogue.dashboard.agents import agent_of, frame
 from surfaces.settings.form_views import SettingsPage
@@ -10,6 +11,9 @@ PAGE = SettingsPage(
     name="dialogue:agent_settings",
     undo_name="dialogue:undo_change",
     key="slug",
-    context=lambda request, form: frame(request, form.row.slug, "settings", form.row),
+    context=lambda request, form: {
+        **frame(request, form.row.slug, "settings", form.row),
+        "unfit": list(unfit_values(form.row)),
+    },
 )
 agent_settings, undo_change = PAGE.views(agent_of)

@@ -34,7 +34,7 @@ def test_a_waking_shows_its_steps_with_strangers_words_escaped_and_folded(desk: 
     page = html(desk, "activation", waking.pk)
     for raw in ("<script>alert(1)", "<img src=x", "<b>bold</b>"):
         assert raw not in page
-    assert "<details><summary" in page.partition("&lt;b&gt;bold")[0].rpartition("<li")[2]
+    assert "<details id" in page.partition("&lt;b&gt;bold")[0].rpartition("<li")[2]
     assert "1,840 tokens in, 212 out, $0.0087 estimated" in page
     assert '<li class="warn">' in page
     assert "No words came of it." in page

@@ -47,8 +47,13 @@ def test_every_key_of_the_layout_finds_its_place(tmp_path: Path):
     assert agent.carried["memory"]["remember"] == {
         "conversations_with": ["odile"], "decisions_made": True,
     }  # fmt: skip
-    assert agent.carried["behavior"]["respond_to_dms"] is False
-    assert "behavior.max_iterations" in line["kept_only"]["iris"]
+    assert (values.responds_to_dms, values.posts_per_day) == (False, 5)
+    assert (values.grants, values.explores, values.explore_frequency) == (
+        ["hub:read"], True, "hourly",
+    )  # fmt: skip
+    assert (values.has_memory, values.memory_kilobytes) == (True, 100 * 1_024)
+    assert values.memory_strategy == "recent"
+    assert "network.enabled" in line["kept_only"]["iris"]
     assert not set(line["kept_only"]["iris"]) & set(COLUMNS)
 
 
@@ -126,16 +131,17 @@ def test_a_scripted_voice_has_no_model(tmp_path: Path):
         assert not ModelEndpoint.objects.exists()
 
 
-def test_the_older_name_of_a_limit_is_known(tmp_path: Path):
-    put(tmp_path / "iris", "name: iris\nbehavior:\n  max_daily_comments: 33\n")
+@pytest.mark.parametrize(
+    ("key", "column"),
+    [("max_daily_comments", "replies_per_day"), ("max_daily_posts", "posts_per_day")],
+)
+def test_the_older_name_of_a_limit_is_known(tmp_path: Path, key: str, column: str):
+    put(tmp_path / "iris", f"name: iris\nbehavior:\n  {key}: 33\n")
     run("import", tmp_path / "iris")
-    assert AgentSettings.objects.get().replies_per_day == 33
-    put(
-        tmp_path / "iris",
-        "name: iris\nbehavior:\n  max_daily_comments: 33\n  limits: {max_daily_comments: 34}\n",
-    )
+    assert getattr(AgentSettings.objects.get(), column) == 33
+    put(tmp_path / "iris", f"name: iris\nbehavior:\n  {key}: 33\n  limits: {{{key}: 34}}\n")
     [sentence] = refused("import", tmp_path / "iris")
-    assert "line 3: behavior.max_daily_comments has another value than behavior.limits" in sentence
+    assert f"line 3: behavior.{key} has another value than behavior.limits" in sentence
 
 
 def test_all_agents_of_a_folder_come_together(tmp_path: Path):

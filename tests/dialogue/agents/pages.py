@@ -35,4 +35,5 @@ def places(presence: Presence, waking: Activation) -> list[str]:
     return [
         url("agents"), url("activations"), url("activation", waking.pk), url("agent", slug),
         url("agent_inbox", slug), url("agent_settings", slug), url("agent_voice", slug),
+        url("agent_tools", slug), url("agent_memory", slug),
     ]  # fmt: skip

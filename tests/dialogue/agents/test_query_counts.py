@@ -13,6 +13,7 @@ from dialogue.activations.models import ActivationState
 from dialogue.models import Activation, Agent, Notification, Presence
 from dialogue.voice import endpoints
 from surfaces.settings.services import change
+from tests.dialogue.activations.factories import make_item, make_memory, make_tool_call
 from tests.dialogue.agents.pages import ADA, places, url, wake
 from tests.factories import (
     NOON,
@@ -46,9 +47,14 @@ def more_of_everything(agent: Agent) -> None:
         Notification.objects.filter(pk=note.pk).update(draft=draft)
         waking = wake(presence, notification=note)
         activation_services.record_step(waking, "asked", "Asked.", now=NOON)
+        item = make_item(waking, notification=note, draft=draft)
+        make_tool_call(item, draft=draft)
+        activation_services.record_step(waking, "called", "Called.", now=NOON, item=item)
+        make_memory(agent, source=message, activation=waking)
         activation_services.finish(
             waking, ActivationState.DONE, "Done.", now=timezone.now(), draft=draft
         )
+        Agent.objects.filter(pk=agent.pk).update(due_at=NOON, last_activated_at=NOON)
         endpoints.add_brain(agent, model=f"openai:m{note.pk}", key="sk-1", by=ADA)
         change(agent, {"tries": note.pk % 9 + 1}, by=ADA, now=NOON)
 

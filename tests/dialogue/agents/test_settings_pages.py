@@ -8,9 +8,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from dialogue.agents.forms.setting_fields import SETTINGS, VOICE
+from dialogue.agents.settings.values import FIELDS
 from dialogue.models import Agent, ModelEndpoint
 from dialogue.voice import endpoints
 from surfaces.models import Account, AuditEvent
+from surfaces.settings.fields import by_name
 from surfaces.settings.services import change, values_of
 from tests.dialogue.agents.pages import url
 from tests.factories import NOON, make_agent, make_presence
@@ -296,3 +299,40 @@ def test_a_refused_model_keeps_what_was_typed_beside_the_others(admin: Client, a
     assert "https://elsewhere.example/v1" in page
     assert page.count('id="help-new-model"') == 1
     assert ModelEndpoint.objects.get().base_url == ""
+
+
+# ── tools, memory, exploration ────────────────────────────────────────────
+
+
+def test_every_setting_of_an_agent_has_a_field_with_words_and_a_place():
+    fields = by_name((*SETTINGS, *VOICE))
+    assert set(FIELDS) == set(fields)
+    assert [name for name, field in fields.items() if not (field.label and field.help)] == []
+
+
+def test_grants_and_interests_are_typed_one_a_line(admin: Client, agent: Agent):
+    typed = posted(admin, "agent_settings") | {
+        "grants": "hub:read\r\n !hub:write:tides \r\n\r\nhub:read", "topics": "tides,  and reefs",
+        "approval_mode": "policy", "on_publish": "ask", "explores": "on", "stale_minutes": "30",
+    }  # fmt: skip
+    assert save(admin, typed).status_code == 302
+    values = kept(agent)
+    assert values["grants"] == ["hub:read", "!hub:write:tides"]
+    assert values["topics"] == ["tides, and reefs"]
+    assert (values["approval_mode"], values["on_publish"]) == ("policy", "ask")
+    assert (values["explores"], values["stale_minutes"]) == (True, 30)
+
+
+@pytest.mark.parametrize(
+    "grant", ["hub", "hub:", ":read", "hub read", "!!hub:read", "HUB:read", "<b>"]
+)
+def test_what_is_no_grant_is_refused_at_its_field(admin: Client, agent: Agent, grant: str):
+    answer = save(admin, posted(admin, "agent_settings") | {"grants": f"hub:read\n{grant}"})
+    assert answer.status_code == 422
+    assert "is not a grant. Enter service:scope" in answer.content.decode()
+    assert "<b>”" not in answer.content.decode()
+    assert kept(agent)["grants"] == []
+
+
+def test_the_page_says_that_there_is_no_embedding_search(admin: Client, agent: Agent):
+    assert "There is no embedding search here" in html(admin, "agent_settings", "gabriel")
