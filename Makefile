@@ -19,7 +19,7 @@ run:  ## install, then start a dashboard with a demo; Ctrl-C stops it
 	@exec $(VENV)/python manage.py run $(ARGS)
 
 ready:
-	$(HAVE) dev browser
+	$(HAVE) dev data browser
 
 test: ready  ## install, then run all tests, browser tests included; ARGS="-k word" selects
 	@COLLOQUY_DATA=.data/tests COLLOQUY_PG_FSYNC=off LOG_LEVEL=ERROR $(VENV)/python -m pytest -n 2 $(ARGS)

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 # dev.txt holds all of run.txt: who has the first needs not fetch the second.
-INCLUDES = {"run": ["run"], "dev": ["dev", "run"]}
+INCLUDES = {"run": ["run"], "dev": ["dev", "run"], "data": ["data"]}
+ALONE = {"data"}  # installed without their dependencies
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -39,7 +40,8 @@ def ensure_packages(name: str) -> None:
     print(f"Installing the packages of requirements/{name}.txt into .venv ...", flush=True)
     pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
-    wanted = ["--require-hashes", "--requirement", str(_requirements(name))]
+    alone = ["--no-deps"] if name in ALONE else []
+    wanted = [*alone, "--require-hashes", "--requirement", str(_requirements(name))]
     if subprocess.run([*pip, *quiet, *wanted], check=False).returncode:
         sys.exit("The packages could not be installed: see above; a network is needed once.")
     for included in INCLUDES[name]:
