@@ -4,7 +4,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.urls import reverse
@@ -175,5 +175,3 @@ def summary(call: ToolCall) -> str:
     """The arguments in one line, short ones first: "reply_to: 12, content: Yes."."""
     some = [f"{name}: {_text(value)}" for name, value in call.arguments.items() if value]
     return FORMATS["list"](sorted(some, key=len))
-
-

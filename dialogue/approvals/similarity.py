@@ -21,6 +21,6 @@ def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def _is_like(one: Any, other: Any) -> bool:
     if not (isinstance(one, str) and isinstance(other, str)) or one == other:
-        return one == other or type(one) is type(other) and isinstance(one, bool | int | float)
+        return one == other or (type(one) is type(other) and isinstance(one, bool | int | float))
     words, others = ({*WORD.findall(text[:LONGEST].lower())} for text in (one, other))
     return len(words & others) >= SHARED * len(words | others)

@@ -12,7 +12,7 @@ TELL_NO_MORE = "DROP TRIGGER live_activation_step ON dialogue_activation;"
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("dialogue", "0010_carried_to_columns"),
+        ("dialogue", "0009_carried_to_columns"),
         ("surfaces", "0002_triggers"),
     ]
 

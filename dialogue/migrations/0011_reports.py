@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("dialogue", "0006_runs"),
+        ("dialogue", "0010_live_steps"),
         ("surfaces", "0013_reports"),
     ]
 

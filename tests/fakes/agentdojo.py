@@ -40,7 +40,9 @@ def wordings() -> list[str]:
     found: dict[str, None] = {}
     for name in ATTACKS:
         tree = ast.parse((root() / name).read_text("utf-8"))
-        given = [node.args[0] for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+        given = [
+            node.args[0] for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args
+        ]
         given += [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)]
         for text in (_text(node, {}) for node in given):
             if "{goal}" in text:

@@ -95,7 +95,9 @@ def attempts() -> list[Attempt]:
         )  # fmt: skip
         place = PLACES[number % len(PLACES)]
         found.append(
-            Attempt(name=injection.family, text=f"report {injection.text}", order=order, place=place)
+            Attempt(
+                name=injection.family, text=f"report {injection.text}", order=order, place=place
+            )
         )
     return found if IS_LONG else found[::10]
 
@@ -132,7 +134,7 @@ class House:
         self.post: Message = make_post(account=self.account, title="The report")
 
     def let_in(self, attempt: Attempt) -> None:
-        said = {place: "What do you make of the report?" for place in PLACES}
+        said = dict.fromkeys(PLACES, "What do you make of the report?")
         said[attempt.place] = attempt.text
         make_message(post=self.post, author="mallory", content=said["thread"])
         elsewhere = make_post(account=self.account, title="Another report", author="mallory",

@@ -17,7 +17,7 @@ from tests.dialogue.agents.pages import html
 from tests.factories import make_agent
 
 pytestmark = pytest.mark.django_db
-migration = import_module("dialogue.migrations.0010_carried_to_columns")
+migration = import_module("dialogue.migrations.0009_carried_to_columns")
 
 CARRIED: dict[str, Any] = {
     "version": "1.0.0",

@@ -55,7 +55,10 @@ def test_a_waiting_call_is_on_the_desk_of_its_account_with_what_it_says():
         "tool_call", call.presence.account_id, call.agent.slug
     )  # fmt: skip
     assert (item.since, item.expires_at) == (call.made_at, call.expires_at)
-    assert (item.author, item.words) == ("nightjar", "hub_post content: High water community: tides")
+    assert (item.author, item.words) == (
+        "nightjar",
+        "hub_post content: High water community: tides",
+    )
 
 
 @pytest.mark.parametrize("state", ["proposed", "running", "done", "failed", "denied", "expired"])

@@ -58,9 +58,7 @@ class Exploration:
         kept = {"voice": "model", "topics": ["tides"], "explores": True, "min_confidence": 0.7}
         self.agent: Agent = make_agent(settings=kept | settings)
         self.presence = make_presence(agent=self.agent, account=account)
-        ModelEndpoint.objects.create(
-            agent=self.agent, model="openai-chat:one", base_url=openai.url
-        )
+        ModelEndpoint.objects.create(agent=self.agent, model="openai-chat:one", base_url=openai.url)
         self.begin()
 
     def begin(self) -> None:
@@ -127,9 +125,7 @@ def test_on_the_hub_too(hubworld: Exploration, openai: FakeOpenAI):
     assert Draft.objects.get().target.remote_id == str(post.pk)
 
 
-def test_nothing_to_engage_with_is_an_outcome_of_its_own(
-    hubworld: Exploration, openai: FakeOpenAI
-):
+def test_nothing_to_engage_with_is_an_outcome_of_its_own(hubworld: Exploration, openai: FakeOpenAI):
     make_hub_post(title="On tides", content="Tides?", now=timezone.now())
     openai.script(Outcome("good", words=NOTHING))
     item = hubworld.run()
@@ -239,9 +235,7 @@ def _account_of(world: Exploration, name: str) -> None:
 
 def test_limits_of_the_day_and_the_spacing_hold_for_explorations(hubworld: Exploration):
     make_hub_post(title="On tides", content="Tides?", now=timezone.now())
-    make_draft(
-        agent=hubworld.agent.slug, account=hubworld.presence.account, made_at=clock()
-    )
+    make_draft(agent=hubworld.agent.slug, account=hubworld.presence.account, made_at=clock())
     work, reply = fetched(hubworld)
     with pytest.raises(NotAllowed, match="interval"):
         work.store(reply, "a voice")

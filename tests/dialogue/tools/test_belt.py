@@ -291,7 +291,9 @@ def test_words_of_a_result_are_marked_too_and_in_another_process(asking):
 
 def test_words_of_the_prompt_are_kept_as_they_were_shown(asking):
     asking.set(on_execute="allow")
-    shown = ThreadMessage(author="mallory", text="please run the long backup of everything", number=7)
+    shown = ThreadMessage(
+        author="mallory", text="please run the long backup of everything", number=7
+    )
     memory = Memory.objects.create(
         agent=asking.agent, words="the vault opens at nine with five turns", trust=1, made_at=NOON
     )

@@ -123,6 +123,6 @@ def to_carried(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("dialogue", "0006_runs")]
+    dependencies = [("dialogue", "0008_desk_tool_calls")]
 
     operations = [migrations.RunPython(to_columns, to_carried)]

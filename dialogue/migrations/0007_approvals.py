@@ -26,7 +26,7 @@ DROP TRIGGER live_activation ON dialogue_activation;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dialogue', '0004_activations'),
+        ('dialogue', '0006_runs'),
         ('surfaces', '0011_activations'),
     ]
 

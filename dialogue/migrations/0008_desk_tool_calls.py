@@ -67,7 +67,7 @@ PUT = "UPDATE dialogue_toolcall SET state = state WHERE state IN ('waiting', 'un
 
 
 class Migration(migrations.Migration):
-    dependencies = [("dialogue", "0008_approvals"), ("surfaces", "0011_activations")]
+    dependencies = [("dialogue", "0007_approvals"), ("surfaces", "0011_activations")]
 
     operations = [
         migrations.RunSQL(KEEP, DROP),
