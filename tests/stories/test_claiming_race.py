@@ -77,12 +77,12 @@ def test_each_piece_of_work_is_done_once_whoever_dies(capsys: Any):
 def live_through(rng: random.Random, ends_at: float) -> int:
     """Keep sixteen alive, and kill them, until everything is written."""
     processes.serve_forks()
-    alive, kills, read_at = [start(number) for number in range(CLAIMERS)], 0, 0.0
+    read_at, kills = read_threads(), 0
+    alive = [start(number) for number in range(CLAIMERS)]
     try:
         while time.monotonic() < ends_at:
-            if time.monotonic() - read_at > 15:  # as if the watcher read the threads
-                Message.objects.filter(kind="post").update(thread_read_at=timezone.now())
-                read_at = time.monotonic()
+            if time.monotonic() - read_at > 15:
+                read_at = read_threads()
             time.sleep(rng.uniform(0.1, 0.5))
             left = Notification.objects.filter(draft=None).count()
             if not left and not Activation.objects.running().exists():
@@ -97,6 +97,14 @@ def live_through(rng: random.Random, ends_at: float) -> int:
         for process in alive:
             processes.kill(process)
     return kills
+
+
+def read_threads() -> float:
+    """As if the watcher had read them: no claimer asks a service. What waited for that is due."""
+    Message.objects.filter(kind="post").update(thread_read_at=timezone.now())
+    waiting = Notification.objects.filter(draft=None, look_at__gt=timezone.now())
+    priorities.move(waiting, look_at=timezone.now(), not_before=None)
+    return time.monotonic()
 
 
 def overlaps() -> int:
