@@ -68,4 +68,4 @@ def recount(slugs: Iterable[str]) -> int:
         cursor.execute("SELECT agent_keep_priority(%s)", [agents])
         moved = int(cursor.fetchone()[0])
         cursor.execute(EXPLORES, [agents])
-        return max(moved, cursor.rowcount)
+        return max(moved, int(cursor.rowcount))
