@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import sys
 
-from bench import answering, desk, hostile, inbox, live, sending, serving, storing, watching, weight
+from bench import (
+    answering,
+    choosing,
+    claiming,
+    desk,
+    hostile,
+    inbox,
+    live,
+    sending,
+    serving,
+    storing,
+    watching,
+    weight,
+)  # fmt: skip
 from bench.world import scratch_database
 
-BENCHES = [watching, hostile, storing, sending, weight, answering, inbox, desk, live, serving]
+BENCHES = [
+    watching, hostile, storing, sending, weight, choosing, claiming, answering, inbox, desk, live,
+    serving,
+]  # fmt: skip
 
 
 def main() -> None:

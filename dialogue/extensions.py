@@ -31,6 +31,8 @@ AGENTS = NavLink(
 LEASES = (
     WaitBound(model=Agent, column="backs_off_until", longest=activations.LONGEST_BACK_OFF),
     WaitBound(model=Presence, column="since", longest=AT_MOST_NOW),
+    # A trigger sets `explores_at` by it.
+    WaitBound(model=Agent, column="last_activated_at", longest=AT_MOST_NOW),
     WaitBound(
         model=Activation, column="lease_until", when=Q(state=ActivationState.RUNNING),
         longest=activations.LEASE,

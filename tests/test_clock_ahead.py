@@ -36,7 +36,7 @@ AHEAD = datetime(2036, 5, 1, tzinfo=UTC)
 FACTS = {
     "account.made_at", "account.state_since", "activation.ended_at", "activation.resumed_at",
     "activation.started_at", "activation.stop_asked_at", "activationitem.ended_at",
-    "activationitem.started_at", "agent.due_at", "agent.last_activated_at", "agent.priority_at",
+    "activationitem.started_at", "agent.due_at", "agent.explores_at", "agent.priority_at",
     "agentreport.hour", "agentreport.told_at", "approvalrule.last_hit_at", "approvalrule.made_at",
     "approvalrule.revoked_at", "approvalrule.until", "conversation.kept_at", "memory.recalled_at",
     "presence.run_asked_at",

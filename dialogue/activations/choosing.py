@@ -5,7 +5,8 @@
     asked for      an operator wants a presence to run now; who asked first, first
 
 The score grows with the clock, but its order stands still: that of oldest unread − 5 min × unread,
-which is `Agent.priority_at`, kept by a trigger on notifications. Each answer is one query.
+which is `Agent.priority_at`. It and `explores_at` are kept by triggers (migration 0005). Each
+answer is one query that walks an index until it has enough.
 
 An agent that is out (switched off, paused, elsewhere, backed off, outside its hours, spent) keeps
 notifications that are due until they were decided. So that pages say why nothing is answered, a
@@ -15,46 +16,64 @@ and serves those that are chosen here. `is_strict=False` leaves out only who is 
 A choice is no permission: who claims an agent asks again, with its row locked.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.db.models import (
-    DateTimeField,
-    Exists,
-    ExpressionWrapper,
-    F,
-    Func,
-    OuterRef,
-    Q,
-    QuerySet,
-    TimeField,
-    Value,
-)
+from django.db import connection
 
-from dialogue.activations.models import Activation, Lane
-from dialogue.agents.models.agent import AgentLocation
-from dialogue.agents.models.settings import Frequency
-from dialogue.budgets.conditions import is_spent
-from dialogue.models import Agent, Presence
-from surfaces.accounts.models.account import AccountState, ReplyMode
-from surfaces.models import Pause
+from dialogue.budgets import conditions as budget_conditions
+from surfaces.pauses.models import Pause
 
-MINUTE = timedelta(minutes=1)
+# An activation in the lane of work. One that waits for approvals leaves its agent free.
+AWAKE = """EXISTS (SELECT FROM dialogue_activation w
+    WHERE w.agent_id = {agent} AND w.lane = 'work' AND w.state = 'running' OFFSET 0)"""
+# As `active_hours.next_opening` has it.
+OPEN = """(a.active_from IS NULL OR a.active_from = a.active_to
+    OR CASE WHEN a.active_from < a.active_to
+       THEN agent_local_time(a.timezone, %(now)s) >= a.active_from
+            AND agent_local_time(a.timezone, %(now)s) < a.active_to
+       ELSE agent_local_time(a.timezone, %(now)s) >= a.active_from
+            OR agent_local_time(a.timezone, %(now)s) < a.active_to END)"""
+PAUSED = Pause.objects.sql_over(surface="f.slug", account="c.name", agent="a.slug")
+# A live presence on an account from which it may speak. OFFSET 0: asked agent by agent, in the
+# order of the index, until there are enough; never of all agents first.
+PLACE = f"""EXISTS (SELECT FROM dialogue_presence p
+    JOIN surfaces_account c ON c.id = p.account_id JOIN surfaces_surface f ON f.id = c.surface_id
+    WHERE p.agent_id = a.id AND p.ended_at IS NULL AND c.is_on AND f.is_on AND c.mode <> 'off'
+        AND c.state <> 'auth_failed' AND NOT (c.state = 'suspended'
+            AND (c.state_until IS NULL OR c.state_until > %(now)s))
+        AND NOT EXISTS ({PAUSED}) OFFSET 0)"""
+# No lasting rule keeps it from working now.
+ABLE = f"""a.lives = 'here' AND (a.backs_off_until IS NULL OR a.backs_off_until <= %(now)s)
+    AND s.is_autonomous AND {OPEN} AND {PLACE} AND NOT {budget_conditions.SPENT}"""
+CHOOSE = """
+SELECT a.id FROM dialogue_agent a JOIN dialogue_agentsettings s ON s.agent_id = a.id
+WHERE {work} AND NOT {awake} AND {able}
+ORDER BY {order} LIMIT %(limit)s
+"""
+DUE = {
+    "work": "a.priority_at IS NOT NULL AND a.due_at <= %(now)s", "order": "a.priority_at, a.id",
+    "awake": AWAKE.format(agent="a.id"),
+}  # fmt: skip
+NOTIFICATION = {True: CHOOSE.format(**DUE, able=ABLE), False: CHOOSE.format(**DUE, able="true")}
+EXPLORATION = CHOOSE.format(
+    work="a.explores_at IS NOT NULL AND a.explores_at <= %(now)s", awake=AWAKE.format(agent="a.id"),
+    able=ABLE, order="a.last_activated_at NULLS FIRST, a.id",
+)  # fmt: skip
+ASKED = f"""
+SELECT p.id FROM dialogue_presence p
+WHERE p.run_asked_at IS NOT NULL AND NOT {AWAKE.format(agent="p.agent_id")}
+ORDER BY p.run_asked_at, p.id LIMIT %(limit)s
+"""  # noqa: S608 - our own text
 
 
 def notification_work(*, now: datetime, limit: int, is_strict: bool = True) -> list[int]:
     """Ids of agents with something due, most urgent first."""
-    rows = Agent.objects.filter(priority_at__isnull=False, due_at__lte=now)
-    rows = rows.filter(~Q(_is_awake("pk")))
-    if is_strict:
-        rows = _able(rows, now)
-    return list(rows.order_by("priority_at", "pk").values_list("pk", flat=True)[:limit])
+    return _ids(NOTIFICATION[is_strict], now, limit)
 
 
 def exploration_work(*, now: datetime, limit: int) -> list[int]:
     """Ids of agents that explore and were idle for their time, the stalest first."""
-    rows = Agent.objects.filter(_is_stale(now), ~Q(_is_awake("pk")), settings__explores=True)
-    order = F("last_activated_at").asc(nulls_first=True)
-    return list(_able(rows, now).order_by(order, "pk").values_list("pk", flat=True)[:limit])
+    return _ids(EXPLORATION, now, limit)
 
 
 def asked_for(*, now: datetime, limit: int) -> list[int]:
@@ -62,51 +81,10 @@ def asked_for(*, now: datetime, limit: int) -> list[int]:
 
     Nothing else is left out: who may not run is told why, and the request ends.
     """
-    rows = Presence.objects.filter(~Q(_is_awake("agent")), run_asked_at__lte=now)
-    return list(rows.order_by("run_asked_at", "pk").values_list("pk", flat=True)[:limit])
+    return _ids(ASKED, now, limit)
 
 
-def _able(rows: QuerySet[Agent], now: datetime) -> QuerySet[Agent]:
-    """Those that no lasting rule keeps from working now."""
-    is_patient = Q(backs_off_until=None) | Q(backs_off_until__lte=now)
-    rows = rows.filter(is_patient, lives=AgentLocation.HERE, settings__is_autonomous=True)
-    return rows.filter(_is_open(now), Exists(_places(now))).exclude(is_spent(now))
-
-
-def _is_awake(agent: str) -> Exists:
-    running = Activation.objects.running().filter(lane=Lane.WORK)
-    return Exists(running.filter(agent=OuterRef(agent)))
-
-
-def _is_stale(now: datetime) -> Q:
-    at = Value(now, DateTimeField())
-    idle = ExpressionWrapper(at - F("settings__stale_minutes") * MINUTE, DateTimeField())
-    is_idle = Q(last_activated_at__lte=idle, settings__explore_frequency=Frequency.STALENESS)
-    for frequency, time in (
-        (Frequency.HOURLY, timedelta(hours=1)), (Frequency.DAILY, timedelta(days=1))
-    ):  # fmt: skip
-        is_idle |= Q(last_activated_at__lte=now - time, settings__explore_frequency=frequency)
-    return Q(last_activated_at=None) | is_idle
-
-
-def _is_open(now: datetime) -> Q:
-    """Within the active hours, as `active_hours.next_opening` has them."""
-    local = Func(F("timezone"), Value(now, DateTimeField()), function="agent_local_time",
-                 output_field=TimeField())  # fmt: skip
-    start, end = F("active_from"), F("active_to")
-    begun, is_over = Q(active_from__lte=local), Q(active_to__lte=local)
-    by_day = Q(active_from__lt=end) & begun & ~is_over
-    by_night = Q(active_from__gt=end) & (begun | ~is_over)
-    return Q(active_from=None) | Q(active_to=start) | by_day | by_night
-
-
-def _places(now: datetime) -> QuerySet[Presence]:
-    """Presences of an agent from which it may speak."""
-    lasts = Q(account__state_until=None) | Q(account__state_until__gt=now)
-    rows = Presence.objects.live().filter(
-        agent=OuterRef("pk"), account__is_on=True, account__surface__is_on=True
-    )
-    rows = rows.exclude(account__mode=ReplyMode.OFF)
-    rows = rows.exclude(account__state=AccountState.AUTH_FAILED)
-    rows = rows.exclude(lasts, account__state=AccountState.SUSPENDED)
-    return rows.filter(~Exists(Pause.objects.over_rows(agent="agent__slug")))
+def _ids(sql: str, now: datetime, limit: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, budget_conditions.values(now) | {"now": now, "limit": limit})
+        return [pk for (pk,) in cursor.fetchall()]

@@ -1,10 +1,11 @@
-"""Keep what agents are chosen by: `unread`, `due_at` and `priority_at`.
+"""Keep what agents are chosen by: `unread`, `due_at`, `priority_at` and `explores_at`.
 
-A trigger on notifications keeps them (migration 0005), in the transaction that moves them. It
-locks the agents of a statement by their ids, after the notifications. A transaction that waits for
-notifications while it holds their agent could wait in a circle with one that came the other way.
-So who moves notifications holds their agents first, all at once, by id: `hold`, or `move`, which
-does both. (A worker that claims takes rows with SKIP LOCKED, which never waits.)
+Triggers keep them (migration 0005): the last follows settings and activations, the others the
+notifications, in the transaction that moves these. It locks the agents of a statement by their
+ids, after the notifications. A transaction that waits for notifications while it holds their agent
+could wait in a circle with one that came the other way. So who moves notifications holds their
+agents first, all at once, by id: `hold`, or `move`, which does both. (A worker that claims takes
+rows with SKIP LOCKED, which never waits.)
 """
 
 from collections.abc import Iterable
@@ -29,7 +30,12 @@ WITH counted AS (
 SELECT a.slug FROM dialogue_agent a JOIN wanted w USING (id)
 WHERE (a.unread, a.due_at, a.priority_at)
     IS DISTINCT FROM (w.unread::integer, w.due_at, w.priority_at)
+    OR a.explores_at IS DISTINCT FROM agent_explores_at(a.id, a.last_activated_at)
 ORDER BY a.slug
+"""
+EXPLORES = """
+UPDATE dialogue_agent SET explores_at = agent_explores_at(id, last_activated_at)
+WHERE id = ANY(%s) AND explores_at IS DISTINCT FROM agent_explores_at(id, last_activated_at)
 """
 
 
@@ -56,8 +62,10 @@ def differing() -> list[str]:
 
 @transaction.atomic
 def recount(slugs: Iterable[str]) -> int:
-    """Count these agents' notifications anew; return how many agents had other columns."""
+    """Set the columns of these agents anew; return how many were wrong."""
     agents = list(Agent.objects.filter(slug__in=slugs).order_by("pk").values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("SELECT agent_keep_priority(%s)", [agents])
-        return int(cursor.fetchone()[0])
+        moved = int(cursor.fetchone()[0])
+        cursor.execute(EXPLORES, [agents])
+        return max(moved, int(cursor.rowcount))

@@ -105,6 +105,50 @@ DROP TRIGGER agent_gone_notifications ON dialogue_notification;
 DROP FUNCTION agent_follow_notifications, agent_keep_priority;
 """
 
+# When exploration of an agent is due, kept in the rows of agents so that one index serves.
+EXPLORES = """
+CREATE FUNCTION agent_explores_at(the_agent bigint, since timestamptz) RETURNS timestamptz
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN explores AND is_autonomous THEN CASE
+        WHEN since IS NULL THEN timestamptz '2000-01-01 00:00+00'
+        ELSE since + CASE explore_frequency
+            WHEN 'hourly' THEN interval '1 hour'
+            WHEN 'daily' THEN interval '24 hours'
+            ELSE stale_minutes * interval '1 minute' END
+        END END
+    FROM dialogue_agentsettings WHERE agent_id = the_agent
+$$;
+
+CREATE FUNCTION agent_follow_activation() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.explores_at := agent_explores_at(NEW.id, NEW.last_activated_at);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER agent_was_activated BEFORE UPDATE OF last_activated_at ON dialogue_agent
+    FOR EACH ROW EXECUTE FUNCTION agent_follow_activation();
+
+CREATE FUNCTION agent_follow_settings() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE dialogue_agent SET explores_at = agent_explores_at(id, last_activated_at)
+    WHERE id = NEW.agent_id
+        AND explores_at IS DISTINCT FROM agent_explores_at(id, last_activated_at);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER agent_new_settings AFTER INSERT ON dialogue_agentsettings
+    FOR EACH ROW WHEN (NEW.explores) EXECUTE FUNCTION agent_follow_settings();
+CREATE TRIGGER agent_changed_settings AFTER UPDATE OF
+    explores, is_autonomous, explore_frequency, stale_minutes ON dialogue_agentsettings
+    FOR EACH ROW WHEN (OLD.explores OR NEW.explores) EXECUTE FUNCTION agent_follow_settings();
+
+UPDATE dialogue_agent SET explores_at = agent_explores_at(id, last_activated_at);
+"""
+DROP_EXPLORES = """
+DROP TRIGGER agent_changed_settings ON dialogue_agentsettings;
+DROP TRIGGER agent_new_settings ON dialogue_agentsettings;
+DROP TRIGGER agent_was_activated ON dialogue_agent;
+DROP FUNCTION agent_follow_settings, agent_follow_activation, agent_explores_at;
+"""
+
 
 class Migration(migrations.Migration):
     dependencies = [("dialogue", "0004_activations")]
@@ -126,12 +170,22 @@ class Migration(migrations.Migration):
                 name="notification_oldest",
             ),
         ),
+        migrations.AddField(
+            model_name="agent",
+            name="explores_at",
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
+        migrations.RemoveIndex(model_name="agent", name="agent_stalest"),
         migrations.AddIndex(
-            model_name="agentsettings",
+            model_name="agent",
             index=models.Index(
-                condition=models.Q(("explores", True)), fields=["agent"], name="agent_explores"
+                models.OrderBy(models.F("last_activated_at"), nulls_first=True),
+                models.F("id"),
+                condition=models.Q(("explores_at__isnull", False)),
+                name="agent_stalest",
             ),
         ),
         migrations.RunSQL(LOCAL_TIME, DROP_LOCAL_TIME),
         migrations.RunSQL(KEEP, DROP_KEEP),
+        migrations.RunSQL(EXPLORES, DROP_EXPLORES),
     ]

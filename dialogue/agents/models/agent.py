@@ -49,6 +49,8 @@ class Agent(models.Model):
     due_at = models.DateTimeField(null=True, blank=True, editable=False)
     priority_at = models.DateTimeField(null=True, blank=True, editable=False)
     last_activated_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Kept by triggers on it and its settings: when exploration is due. Empty: it does not explore.
+    explores_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Keys of an imported config.yaml without a column; written again on export.
     carried = models.JSONField(default=dict, blank=True)
     # Of the demo, whose accounts are the only ones it speaks through; decided when it is made.
@@ -65,7 +67,12 @@ class Agent(models.Model):
                 condition=Q(priority_at__isnull=False),
             ),
             # For agents that were not activated for long, never activated first.
-            Index(F("last_activated_at").asc(nulls_first=True), "id", name="agent_stalest"),
+            Index(
+                F("last_activated_at").asc(nulls_first=True),
+                "id",
+                name="agent_stalest",
+                condition=Q(explores_at__isnull=False),
+            ),
         ]
         constraints = [
             CheckConstraint(

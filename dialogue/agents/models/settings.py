@@ -180,10 +180,6 @@ class AgentSettings(models.Model):
 
     class Meta:
         verbose_name_plural = "agent settings"
-        # For those that explore: mostly few.
-        indexes = [
-            models.Index(name="agent_explores", fields=["agent"], condition=Q(explores=True))
-        ]
         constraints = [
             check("agent_settings_mode_is_known", mode__in=ReplyMode.values),
             check("agent_settings_tries_1_to_10", tries__range=(1, 10)),

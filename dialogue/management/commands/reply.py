@@ -19,7 +19,7 @@ class Command(PollingCommand):
     kind, works = WorkerKind.REPLIER.value, "writes replies"
     number, pool = 0, Pool.NOTIFICATION.value
     # What is printed: the counts of a report that came before exploration.
-    counts = (
+    counts: tuple[str, ...] = (
         "new", "opened", "answered", "passed", "held", "waits", "drafted", "failed", "given_back",
         "taken_back", "stale", "stones", "woken",
     )  # fmt: skip

@@ -14,6 +14,7 @@ from dialogue.agents.active_hours import next_opening
 from dialogue.models import Agent, AgentSettings, Presence, SharedBudget, Spending
 from surfaces.models import Account, Surface
 from surfaces.pauses import services as pause_services
+from surfaces.workers import wait_bounds
 from tests.factories import NOON, make_notification, make_presence
 
 pytestmark = pytest.mark.django_db
@@ -236,6 +237,28 @@ def test_what_is_over_or_of_others_keeps_nobody_out():
     pause_services.pause("all", why="", by="operator:mira", now=NOON)
     pause_services.resume("all", by="operator:mira", now=NOON)
     assert due() == stale() == [presence.agent_id]
+
+
+def test_a_clock_that_ran_ahead_stops_exploration_for_no_longer_than_its_time():
+    presence = explorer()
+    agent_of(presence, last_activated_at=NOON + timedelta(days=999))
+    assert stale() == []
+    wait_bounds.pull_back(now=NOON)
+    assert stale(NOON + 17 * MINUTE) == [presence.agent_id]
+
+
+def test_a_changed_setting_moves_when_exploration_is_due():
+    presence = explorer()
+    agent_of(presence, last_activated_at=NOON - 10 * MINUTE)
+    assert stale() == []
+    set_of(presence, stale_minutes=10)
+    assert stale() == [presence.agent_id]
+    set_of(presence, explore_frequency="daily")
+    assert stale() == []
+    set_of(presence, explore_frequency="staleness")
+    assert stale() == [presence.agent_id]
+    set_of(presence, explores=False)
+    assert stale() == []
 
 
 def test_a_scripted_voice_costs_nothing_so_no_budget_keeps_it_out():

@@ -1,0 +1,154 @@
+"""Claiming an agent for one comment, against a Redis BRPOP + SET NX pair per agent.
+
+Redis is as durable as we are: `appendfsync always`, on the same disk. Each side has its claimers in
+processes of their own; each agent is claimed exactly once.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.world import NOON, maintain, scratch_database
+
+CLAIMERS = (1, 4, 16)
+AGENTS, KEYS = 2_000, 200_000  # more than can be claimed in the time
+SECONDS = 5.0
+
+
+def claim_one(worker: str) -> int | None:
+    """Claim an agent as a worker does: decide, and start its activation, in one transaction."""
+    from dialogue.replies import loop
+    from dialogue.replies.answer import ReplyCounts
+
+    return (woken := loop.claim(worker, ReplyCounts(), now=NOON)[1]) and woken.agent_id
+
+
+def main() -> list[tuple[str, float, str]]:
+    from tests.crowds import ask_all, make_crowd
+
+    found = []
+    with redis_server() as port:
+        for claimers in CLAIMERS:
+            ask_all(make_crowd(AGENTS, tag=f"c{claimers}"))
+            maintain("VACUUM ANALYZE")
+            ours = claims_a_second(claimers, claim_rows)
+            check_claims()
+            fill_redis(port)
+            theirs = claims_a_second(claimers, claim_keys, port)
+            found.append((
+                f"claims by {claimers} at once, against Redis BRPOP + SET NX", ours / theirs,
+                f"{ours:,.0f} a second against {theirs:,.0f}",
+            ))  # fmt: skip
+    return found
+
+
+def claims_a_second(claimers: int, work: Callable[..., None], *given: Any) -> float:
+    """Claims of all processes together."""
+    from django.db import connections
+
+    connections.close_all()
+    fork = multiprocessing.get_context("fork")
+    barrier, claimed = fork.Barrier(claimers), fork.Value("i", 0)
+    processes = [
+        fork.Process(target=work, args=(f"claimer {n}", barrier, claimed, *given))
+        for n in range(claimers)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    return claimed.value / SECONDS
+
+
+def claim_rows(worker: str, barrier: Any, claimed: Any) -> None:
+    from django.db import connection
+
+    connection.ensure_connection()
+    barrier.wait(60)
+    ends_at = time.monotonic() + SECONDS
+    while time.monotonic() < ends_at:
+        if claim_one(worker):
+            with claimed.get_lock():
+                claimed.value += 1
+    connection.close()
+
+
+def claim_keys(worker: str, barrier: Any, claimed: Any, port: int) -> None:
+    import redis
+
+    server = redis.Redis(port=port)
+    server.ping()
+    barrier.wait(60)
+    ends_at = time.monotonic() + SECONDS
+    while time.monotonic() < ends_at:
+        if found := server.brpop("agents", timeout=1):
+            assert server.set(b"lease:" + found[1], worker, nx=True, ex=300)
+            with claimed.get_lock():
+                claimed.value += 1
+
+
+def check_claims() -> None:
+    """Each agent is in one hand, by its first fencing number."""
+    from dialogue.models import Activation, Agent
+
+    rows = list(Activation.objects.values_list("agent", "number"))
+    assert len(rows) == len({agent for agent, _ in rows}), "an agent was claimed twice"
+    assert {number for _, number in rows} == {1}
+    assert not Agent.objects.filter(claims__gt=1).exists()
+
+
+@contextmanager
+def redis_server() -> Iterator[int]:
+    """A server of our own that writes each command to the disk before it answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    from django.conf import settings
+
+    with tempfile.TemporaryDirectory(prefix="redis-", dir=Path(settings.DATA_DIR)) as folder:
+        server = subprocess.Popen(
+            ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", folder,
+             "--appendonly", "yes", "--appendfsync", "always", "--save", ""],
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            wait_for(port)
+            yield port
+        finally:
+            server.terminate()
+            server.wait(10)
+
+
+def wait_for(port: int) -> None:
+    import redis
+
+    for _ in range(100):
+        try:
+            redis.Redis(port=port).ping()
+        except redis.ConnectionError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError("redis-server did not start")
+
+
+def fill_redis(port: int) -> None:
+    import redis
+
+    server = redis.Redis(port=port)
+    server.flushall()
+    server.lpush("agents", *range(KEYS))
+
+
+if __name__ == "__main__":
+    with scratch_database():
+        sys.stdout.write(f"{main()}\n")
