@@ -60,7 +60,11 @@ class WriteReport:
 
 
 def write_due(
-    *, worker: str, clock: Clock, until: Until = lambda: False, speak: Speak = generate.generate_reply
+    *,
+    worker: str,
+    clock: Clock,
+    until: Until = lambda: False,
+    speak: Speak = generate.generate_reply,
 ) -> WriteReport:
     """Choose and write until nothing is due or `until` is true. Safe in several workers."""
     now = clock()
