@@ -1,20 +1,29 @@
-"""A round of the reply loop among 1,000,000 messages and 20,000 waiting drafts, against 10,000."""
+"""A round of the reply loop among 1,000,000 messages and 20,000 waiting drafts, against 10,000.
+
+And what our loop adds to one request to a model, for an agent without tools and with some that it
+does not call, against the library alone.
+"""
 
 from __future__ import annotations
 
 import sys
 from datetime import timedelta
 from statistics import median
+from time import process_time
 
 from bench.world import NOON, fill, maintain, seconds
 
 SMALL, LARGE = 10_000, 1_000_000
 WAITING = 20_000  # drafts that wait for a person, their notifications parked on them
 TIMES = 15
+REQUESTS = 60  # of each kind, in turns
 
 
-def main() -> tuple[str, float, str]:
+def main() -> list[tuple[str, float, str]]:
+    return [rounds(), requests()]
 
+
+def rounds() -> tuple[str, float, str]:
     from tests.factories import make_account, make_presence
 
     account = make_account()
@@ -101,3 +110,55 @@ def measure(presence, world: str) -> tuple[list[float], list[float]]:
         took = seconds(lambda part=part: part(now=now)) * 1000
         sys.stderr.write(f"  {world:6} {part.__module__}.{part.__name__} {took:.1f} ms\n")
     return idle, busy
+
+
+def requests() -> tuple[str, float, str]:
+    """One request to a model that answers at once: the library alone, our loop, and with tools."""
+    from dialogue.voice import open_voice
+    from dialogue.voice.base import Brief, GenerationSettings, ModelConfig, ThreadMessage
+    from dialogue.voice.llm.event_loop import run_here
+    from tests.dialogue.voice.belts import NotedBelt
+    from tests.dialogue.voice.usage_recorder import Watching
+    from tests.fakes.openai_chat import FakeOpenAI
+
+    thread = tuple(ThreadMessage(author=f"a{n}", text="Word. " * 80) for n in range(10))
+    comment = ThreadMessage(author="bob", text="Why does the tide not ask the harbour?")
+    brief = Brief(purpose="reply", name="Iris", handle="iris", thread=thread, comment=comment)
+    with FakeOpenAI() as fake:
+        mind, knobs = (
+            ModelConfig(model="openai:m", base_url=fake.url, key="key"),
+            GenerationSettings(),
+        )
+        voice = open_voice("model", [mind], knobs)
+        ways = {
+            "library": lambda: run_here(_plainly(mind, knobs, brief)),
+            "loop": lambda: voice.write(brief, Watching()),
+            "tools": lambda: voice.write(brief, Watching(), tools=NotedBelt()),
+        }
+        took: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(REQUESTS):
+            for name, way in ways.items():
+                began = process_time()  # of both sides; waiting for each other is not our cost
+                way()
+                took[name].append(process_time() - began)
+    library, alone, tools = (median(took[name]) * 1000 for name in ways)
+    return (
+        "a request to a model by an agent without tools, against the library alone",
+        alone / library,
+        f"{alone:.1f} ms of CPU against {library:.1f} ms; {tools:.1f} ms with uncalled tools",
+    )
+
+
+async def _plainly(mind, knobs, brief) -> object:
+    """What the loop does without tools, done by hand."""
+    from pydantic_ai import Agent
+
+    from dialogue.voice import prompts
+    from dialogue.voice.llm import answers
+    from dialogue.voice.llm.providers import open_model, open_wire
+
+    prompt = prompts.build_prompt(brief)
+    async with open_wire(knobs.timeout, None) as wire:
+        output = answers.output_of(answers.form_of(brief), mind.output_style)
+        agent = Agent(open_model(mind, wire), instructions=prompt.system, output_type=output)
+        return await agent.run(prompt.user, model_settings={"max_tokens": knobs.output_tokens})

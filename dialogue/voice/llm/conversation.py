@@ -48,7 +48,8 @@ class ModelConversation:
         if self.has_short_thread:
             return False
         self.has_short_thread = True
-        self.messages = history.with_prompt(self.messages, self.prompt.user)
+        if self.messages:
+            self.messages = history.with_prompt(self.messages, self.prompt.user)
         return True
 
     @property

@@ -10,6 +10,7 @@ reached. Only the parts are used; the text is built from them here.
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -92,6 +93,10 @@ class ModelVoice:
             outcome = await self._asked(mind, talk, watch)
             while isinstance(outcome, VoiceTooLong) and talk.shorten():
                 outcome = await self._asked(mind, talk, watch)
+            if isinstance(outcome, SuspendedConversation):
+                # Not tried again where it is too long to be kept: its calls were made.
+                keys = [other.key for other in self.minds]
+                return replace(outcome, messages=history.dumped(talk.messages, keys))
             if not isinstance(outcome, VoiceError):
                 return outcome
             failures.append(outcome)
@@ -137,8 +142,6 @@ class ModelVoice:
         if toolset:
             toolset.check()
         if toolset and toolset.is_waiting:
-            keys = [other.key for other in self.minds]
-            return SuspendedConversation(
-                model=mind.model, messages=history.dumped(done.all_messages(), keys)
-            )
+            talk.messages = done.all_messages()
+            return SuspendedConversation(model=mind.model, messages="")
         return answers.ending_of(done.output)

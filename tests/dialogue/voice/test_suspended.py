@@ -215,8 +215,10 @@ def test_a_conversation_over_two_megabytes_is_too_long(
 ):
     monkeypatch.setattr(history, "LARGEST", 2_000)
     fake.script(Outcome("calls", calls=[POST]))
+    belt = belt_with()
     with pytest.raises(VoiceTooLong, match="too long to be kept"):
-        write(mind(fake), belt=belt_with())
+        write(mind(fake), mind(fake, "openai:second"), belt=belt)
+    assert len(belt.made) == 1, "its call is not made again"
 
 
 def test_every_word_of_the_conversation_comes_back(fake: FakeOpenAI):
