@@ -6,7 +6,14 @@ from datetime import timedelta
 from django.utils import timezone
 
 from dialogue import replier
-from dialogue.models import Reservation, Spending, TranscriptStep, WakeEvent
+from dialogue.models import (
+    ActivationItem,
+    Reservation,
+    Spending,
+    ToolCall,
+    TranscriptStep,
+    WakeEvent,
+)
 from surfaces.workers.locks import one_at_a_time
 
 SECONDS = 50.0  # in which a round begins replies
@@ -42,5 +49,8 @@ def prune() -> int:
     delivered.filter(made_at__lt=now - EVENTS_KEPT).delete()
     Reservation.objects.filter(settled_at__lt=now - EVENTS_KEPT).delete()
     Spending.objects.filter(starts__lt=(now - BOOKS_KEPT).date()).delete()
+    # What conversations showed: nothing is compared with it after they ended.
+    ActivationItem.objects.filter(ended_at__lt=now - EVENTS_KEPT).exclude(shown=[]).update(shown=[])
+    ToolCall.objects.filter(ended_at__lt=now - EVENTS_KEPT).exclude(shown=[]).update(shown=[])
     gone, _ = TranscriptStep.objects.filter(at__lt=now - TRANSCRIPTS_KEPT).delete()
     return gone
