@@ -7,7 +7,15 @@ from django.utils import timezone
 
 from dialogue import replier
 from dialogue.activations.pools import Pool
-from dialogue.models import AgentReport, Reservation, Spending, TranscriptStep, WakeEvent
+from dialogue.models import (
+    ActivationItem,
+    AgentReport,
+    Reservation,
+    Spending,
+    ToolCall,
+    TranscriptStep,
+    WakeEvent,
+)
 from dialogue.reports import services as report_services
 from surfaces.workers.locks import one_at_a_time
 
@@ -58,5 +66,8 @@ def prune() -> int:
     Reservation.objects.filter(settled_at__lt=now - EVENTS_KEPT).delete()
     Spending.objects.filter(starts__lt=(now - BOOKS_KEPT).date()).delete()
     AgentReport.objects.filter(hour__lt=now - REPORTS_KEPT).delete()
+    # What conversations showed: nothing is compared with it after they ended.
+    ActivationItem.objects.filter(ended_at__lt=now - EVENTS_KEPT).exclude(shown=[]).update(shown=[])
+    ToolCall.objects.filter(ended_at__lt=now - EVENTS_KEPT).exclude(shown=[]).update(shown=[])
     gone, _ = TranscriptStep.objects.filter(at__lt=now - TRANSCRIPTS_KEPT).delete()
     return gone

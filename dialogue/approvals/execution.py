@@ -21,6 +21,7 @@ from django.utils import translation
 from pydantic import BaseModel
 
 from dialogue.activations import services as activation_services
+from dialogue.agents.models.settings import ToolRisk
 from dialogue.approvals.endings import kept
 from dialogue.approvals.models import ToolCall, ToolCallState
 from dialogue.errors import LeaseLost
@@ -40,6 +41,7 @@ from surfaces.text.reasons import reason
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
+FAILED_FOR_GOOD = "approval.failed_for_good"
 NEVER_CAUGHT = (LeaseLost, OperationalError, InterfaceError)  # nothing can be stored now
 
 
@@ -110,7 +112,7 @@ class ToolRun:
         else:
             text = results.present_words(said(self.tool, done), secrets=self.secrets)
             is_fatal = isinstance(done, FatalToolError)
-            code = "approval.failed_for_good" if is_fatal else "approval.failed"
+            code = FAILED_FOR_GOOD if is_fatal else "approval.failed"
             why = reason(code, tool=call.tool, error=text[:500])
             shown = kept(_sources(self.tool, ToolResult(text=text), text))
             call.advance(ToolCallState.FAILED, why=why, result=text, shown=shown, **facts)
@@ -125,6 +127,14 @@ def record_return(activation: Any, call: ToolCall, *, now: datetime) -> None:
     activation_services.record_step(
         activation, "returned", call.result, why=call.why, now=now, facts=facts, item=call.item,
         took_ms=call.took_ms,
+    )  # fmt: skip
+
+
+def told_again(call: ToolCall) -> CallOutcome:
+    """The outcome of a call that ended, from its row."""
+    return CallOutcome(
+        text=call.result, is_error=call.state != ToolCallState.DONE,
+        is_fatal=call.why.code == FAILED_FOR_GOOD, why=call.why,
     )  # fmt: skip
 
 
@@ -162,8 +172,8 @@ def said(tool: Tool, error: Exception) -> str:
 
 
 def _sources(tool: Tool, done: ToolResult, text: str) -> tuple[Source, ...]:
-    """Whose words are in it. What a tool does not say is taken for a stranger's."""
-    if done.sources or done.draft is not None:
+    """Whose words are in it. What a tool that asks others does not say is a stranger's."""
+    if done.sources or tool.risk in {ToolRisk.WRITE, ToolRisk.PUBLISH}:
         return done.sources
     return (Source(kind="tool", id=tool.name, trust=Trust.STRANGER, text=text),)
 

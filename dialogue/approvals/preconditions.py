@@ -1,7 +1,7 @@
 """What must still hold when a tool call is approved, and again in the moment it runs.
 
 What passes by itself (a pause, a spent budget, an account that is switched off) keeps an approved
-call waiting, as long as no worker has it in hand. Everything else makes it stale: the comment was
+call waiting, for a day. Everything else makes it stale: the comment was
 edited, deleted or answered, the agent may no longer do this, or nobody is left to be told.
 """
 

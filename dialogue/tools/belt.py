@@ -25,15 +25,9 @@ from dialogue.approvals import rules
 from dialogue.approvals.arguments import BadArguments, built, digest_of, parsed
 from dialogue.approvals.conversation_sources import shown_so_far, with_prompt
 from dialogue.approvals.endings import end_undone, marked, storable
-from dialogue.approvals.execution import ToolRun, record_return
+from dialogue.approvals.execution import ToolRun, record_return, told_again
 from dialogue.approvals.models import ENDED, ToolCall, ToolCallState
-from dialogue.approvals.policy import (
-    CallAction,
-    CallFacts,
-    CallVerdict,
-    MatchingRule,
-    decide,
-)
+from dialogue.approvals.policy import CallAction, CallFacts, CallVerdict, MatchingRule, decide
 from dialogue.approvals.preconditions import (
     find_obstacle,
     is_granted,
@@ -131,8 +125,7 @@ class AgentBelt(ToolBelt):
             outcome = self._after_decision(pk, is_told=pk in told)
             if isinstance(outcome, ToolRun):
                 outcome = outcome.wait(self.clock)
-            if outcome is not None:
-                outcomes[call_id] = outcome
+            outcomes[call_id] = outcome
         return outcomes
 
     # ── a call ────────────────────────────────────────────────────────────
@@ -177,13 +170,20 @@ class AgentBelt(ToolBelt):
         except IntegrityError as error:
             if "tool_call_once_per_item" not in str(error):
                 raise
-            return CallOutcome(text="A call of this id was made before.", is_error=True)
+            return self._made_before(call)
         shown = masked(text[:LONGEST_ARGUMENTS], secrets_of(activation.agent))
         facts = {"call": call.pk, "tool": call.tool, "arguments": shown[:MOST_SHOWN]}
         activation_services.record_step(activation, "called", now=now, facts=facts, item=self.item)
         if asked.problem or asked.tool is None:
             return self._refuse(call, asked.ends_as, as_reason(asked.problem), now=now)
         return self._run_of(call, asked.tool, self._account(), now=now)
+
+    def _made_before(self, call: ToolCall) -> CallOutcome:
+        """The same call, repeated by a conversation that began anew, has the outcome it had."""
+        first = ToolCall.objects.get(item=self.item, call_id=call.call_id)
+        if first.digest == call.digest and first.state in ENDED:
+            return told_again(first)
+        return CallOutcome(text="Another call of this id was made before.", is_error=True)
 
     @transaction.atomic
     def _decide(self, pk: int) -> CallOutcome | ToolRun:
@@ -234,18 +234,22 @@ class AgentBelt(ToolBelt):
         return verdict
 
     @transaction.atomic
-    def _after_decision(self, pk: int, *, is_told: bool) -> CallOutcome | ToolRun | None:
+    def _after_decision(self, pk: int, *, is_told: bool) -> CallOutcome | ToolRun:
         """What an operator decided; an approved call runs now, as it was approved, or is stale."""
         now = self.clock()
         call, account = self._locked(pk)
         if call.state in ENDED:
             if not is_told:
                 record_return(self.activation, call, now=now)
-            is_done = call.state == ToolCallState.DONE
-            return CallOutcome(text=call.result, is_error=not is_done, why=call.why)
+            return told_again(call)
         if call.state != ToolCallState.APPROVED or (call.not_before and call.not_before > now):
-            return None
-        if found := find_obstacle(call, now=now):
+            return CallOutcome(is_waiting=True, why=call.why)
+        found = find_obstacle(call, now=now)
+        if found and found.passes:
+            why = reason("approval.approved_waits", why=found.why)
+            ToolCall.objects.filter(pk=pk, state=call.state).update(why=why)
+            return CallOutcome(is_waiting=True, why=why)
+        if found:
             return self._refuse(call, ToolCallState.STALE, found.why, now=now)
         if call.approved_digest != call.digest:
             return self._refuse(call, ToolCallState.STALE, reason("approval.changed"), now=now)

@@ -147,6 +147,9 @@ class CallOutcome:
 class ToolBelt(Protocol):
     """The tools of one conversation, and what decides about each call."""
 
+    def show(self, brief: Brief) -> None:
+        """Note what the prompt shows of other people's words, before the first request."""
+
     def offered(self) -> Sequence[ToolOffer]:
         """Tools that are granted now."""
 

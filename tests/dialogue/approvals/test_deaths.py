@@ -51,7 +51,7 @@ def reclaimed(world: CallWorld) -> None:
 @pytest.mark.parametrize("name", ["save", "peek"])
 def test_a_call_of_a_worker_that_dies_happened_once_or_not(name):
     ends: Counter[str] = Counter()
-    for dies_at in kills(stride=3):
+    for dies_at in kills(stride=5):
         world = CallWorld()
         came_through = lives(mortals.propose, world.item.pk, name, dies_at)
         reclaimed(world)

@@ -9,6 +9,7 @@ import pytest
 from dialogue.activations.models import Activation
 from dialogue.approvals import expiry, services
 from dialogue.models import ToolCall
+from dialogue.tasks import prune
 from surfaces.models import AuditEvent, Message
 from tests.dialogue.approvals.factories import MIRA, CallWorld
 from tests.dialogue.approvals.test_services import LASTING, PASSING, approve
@@ -131,3 +132,13 @@ def test_looking_at_many_waiting_calls_costs_few_queries(django_assert_max_num_q
         CallWorld().asked()
     with django_assert_max_num_queries(6):
         assert end() == 0
+
+
+def test_what_a_conversation_showed_is_forgotten_after_a_month(asking):
+    asking.call("look")
+    assert asking.last().shown
+    prune()
+    assert asking.last().shown
+    ToolCall.objects.update(ended_at=NOON - 60 * DAY)
+    prune()
+    assert asking.last().shown == []

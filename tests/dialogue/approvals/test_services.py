@@ -8,6 +8,7 @@ import pytest
 
 from dialogue.activations.models import Activation
 from dialogue.approvals import services
+from dialogue.approvals.arguments import digest_of
 from dialogue.approvals.preconditions import policy_of
 from dialogue.models import Agent, AgentSettings, Presence, ToolCall
 from surfaces.errors import BadInput, NotAllowed, StaleState
@@ -57,7 +58,7 @@ def test_an_approval_is_told_in_the_audit_log_with_account_and_agent(asking):
 def test_nothing_runs_before_the_undo_time_is_over(asking):
     call = asking.asked()
     approve(call, delay=TEN)
-    assert asking.resume().decided() == {}
+    assert outcome_of(asking, call).is_waiting
     assert asking.ran() == []
     asking.now = NOON + TEN
     assert outcome_of(asking, call).text.endswith("kept hello")
@@ -284,7 +285,7 @@ def test_what_changed_for_good_makes_it_stale_at_the_moment_of_approval(asking, 
     assert AuditEvent.objects.called("tool_call.went_stale").exists()
 
 
-@pytest.mark.parametrize("change", [*LASTING, *PASSING])
+@pytest.mark.parametrize("change", LASTING)
 def test_what_changed_after_the_approval_keeps_it_from_running(asking, change):
     call = asking.asked()
     approve(call)
@@ -302,6 +303,31 @@ def test_what_passes_lets_an_approved_call_wait_and_the_row_says_so(asking, chan
     approve(call)
     assert call.state == "approved"
     assert str(call.why).startswith("Approved. It does not run yet: ")
+    assert outcome_of(asking, call).is_waiting
+    assert asking.ran() == []
+
+
+@pytest.mark.parametrize("change", PASSING)
+def test_what_passes_keeps_a_call_waiting_that_a_worker_has_in_hand(asking, change):
+    call = asking.asked()
+    approve(call)
+    change(asking)
+    assert outcome_of(asking, call).is_waiting
+    call.refresh_from_db()
+    assert (call.state, call.why.code, asking.ran()) == (
+        "approved", "approval.approved_waits", []
+    )  # fmt: skip
+
+
+def test_a_row_that_was_changed_past_the_door_does_not_run(asking):
+    call = asking.asked()
+    approve(call)
+    other = {"text": "something else"}
+    ToolCall.objects.filter(pk=call.pk).update(
+        arguments=other, digest=digest_of(call, arguments=other)
+    )
+    assert outcome_of(asking, call).is_error
+    assert asking.ran() == []
 
 
 def test_an_approval_in_the_moment_of_expiry_is_too_late(asking):
@@ -339,7 +365,7 @@ def unconfirmed(world):
 
 def test_an_unconfirmed_call_is_never_repeated_by_itself(asking):
     call = unconfirmed(asking)
-    assert asking.resume().decided() == {}
+    assert outcome_of(asking, call).is_waiting
     assert asking.ran() == []
     with pytest.raises(StaleState):
         approve(call)

@@ -1,4 +1,4 @@
-"""What becomes of each call of a model: of an honest one, a clumsy one, and one that obeys anybody."""
+"""What becomes of each call of a model: an honest one, a clumsy one, one that obeys anybody."""
 
 from __future__ import annotations
 
@@ -18,11 +18,21 @@ from dialogue.models import AgentSettings, Memory, ToolCall
 from dialogue.tools.belt import belt_of
 from dialogue.voice.base import Brief, ThreadMessage
 from surfaces.models import AuditEvent, Draft
-from tests.dialogue.approvals.conftest import _tools_of_every_risk, asking  # noqa: F401
-from tests.dialogue.approvals.factories import INJECTION, CallWorld
+from tests.dialogue.approvals.factories import INJECTION, CallWorld, tools
 from tests.factories import NOON
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _tools_of_every_risk():
+    with tools():
+        yield
+
+
+@pytest.fixture
+def asking(db) -> CallWorld:
+    return CallWorld()
 
 
 # ── what is offered ───────────────────────────────────────────────────────
@@ -208,6 +218,7 @@ def test_two_calls_of_one_id_run_once(asking):
     asking.call("save", "first", call_id="same")
     outcome = asking.call("save", "second", call_id="same")
     assert outcome.is_error
+    assert asking.call("save", "first", call_id="same").text == asking.last().result
     assert asking.ran() == ["first"]
     assert ToolCall.objects.count() == 1
 
