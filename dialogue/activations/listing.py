@@ -39,7 +39,8 @@ class ActivationRow:
 
     @property
     def took(self) -> timedelta:
-        return (self.row.ended_at or self.now) - self.row.started_at
+        ended: datetime = self.row.ended_at or self.now
+        return ended - self.row.started_at
 
     @property
     def worked(self) -> timedelta:
@@ -49,7 +50,8 @@ class ActivationRow:
             return before
         # One that ended while it waited was counted when it was suspended.
         began = row.resumed_at or (None if row.worked_ms else row.started_at)
-        return before + (row.ended_at or self.now) - began if began else before
+        now: datetime = row.ended_at or self.now
+        return before + (now - began) if began else before
 
     @property
     def cost(self) -> str:
