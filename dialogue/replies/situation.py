@@ -147,9 +147,7 @@ class SituationBatch:
             backs_off_until=agent.backs_off_until,
             is_awake=agent.pk in self.awake,
             **_last_word(mine, row),
-            in_run_of=_run(message, agent)
-            if kept.answers_runs_once and not message.is_post
-            else "",
+            in_run_of=_run(message, agent),
         )
 
     def may_speak(self, presence: Presence) -> bool:
@@ -215,6 +213,8 @@ def _last_word(drafts: Sequence[Draft], row: Notification) -> dict[str, Any]:
 
 def _run(message: Message, agent: Agent) -> StoredReason | str:
     """A newer comment by the same author under the same parent; its reply covers this one."""
+    if message.is_post or not agent.settings.answers_runs_once:
+        return ""
     unread = Notification.objects.unread().filter(agent=agent, message=OuterRef("pk"))
     rows = Message.objects.filter(
         Exists(unread), account=message.account_id, post=message.post_id,
