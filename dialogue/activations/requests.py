@@ -32,10 +32,10 @@ def run_now(presence: Presence, *, purpose: str, task: str = "", by: str, now: d
     task = task.replace("\0", "").strip()
     if purpose not in REQUESTED:
         raise BadInput(_("There is no purpose %(purpose)s."), purpose=repr(purpose))
-    if (purpose == Purpose.TASK) != bool(task):
-        raise BadInput(
-            _("Say what the agent should do.") if not task else _("Only a task has text.")
-        )
+    if purpose != Purpose.TASK:
+        task = ""
+    elif not task:
+        raise BadInput(_("Say what the agent should do."))
     if len(task) > LONGEST_TASK:
         message = _("The task has %(length)s characters. Enter at most %(most)s.")
         raise BadInput(message, length=len(task), most=LONGEST_TASK)

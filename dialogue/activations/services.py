@@ -195,14 +195,19 @@ def finish(
 
 @transaction.atomic
 def suspend(
-    activation: Activation, outcome: StoredReason | str, *, is_failure: bool = False, now: datetime
+    activation: Activation,
+    outcome: StoredReason | str,
+    *,
+    is_failure: bool = False,
+    look_at: datetime | None = None,
+    now: datetime,
 ) -> None:
-    """Free lease and agent until the calls of its waiting items are decided."""
+    """Free lease and agent until the calls of its waiting items are decided, or `look_at`."""
     priorities.hold([activation.agent_id])
     began = activation.resumed_at or activation.started_at
     worked = activation.worked_ms + max(round((now - began).total_seconds() * 1000), 0)
     activation.note(
-        state=ActivationState.WAITING, worked_ms=worked, outcome=as_reason(outcome), look_at=None
+        state=ActivationState.WAITING, worked_ms=worked, outcome=as_reason(outcome), look_at=look_at
     )
     budget_services.settle_abandoned(activation, now=now)
     if is_failure:

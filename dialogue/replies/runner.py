@@ -30,6 +30,7 @@ from dialogue.activations.models import (
 )
 from dialogue.activations.requests import ask_again, rest, stopped
 from dialogue.activations.stop_signal import StopSignal, stop_asked_by
+from dialogue.activations.suspended import LOOK_AGAIN
 from dialogue.replies.answer import NotificationWork
 from dialogue.replies.explore import ExplorationWork
 from dialogue.replies.item_work import Clock, ItemWork
@@ -151,13 +152,17 @@ def _close(
         rest(left, by=by, now=now)
         counts.given_back += sum(item.started_at is not None for item in left)
         return
-    waiting = activation.items.filter(state=ItemState.WAITING)
-    if waiting.exists():
-        why = early.why if early else as_reason("activation.suspended")
+    waiting = activation.items.filter(state=ItemState.WAITING).first()
+    if waiting:
+        why = early.why if early else waiting.why
         others = activation.items.exclude(state=ItemState.WAITING)
         left = items.release(others, why, now=now)
-        is_failure = bool(early and early.is_failure)
-        activation_services.suspend(activation, why, is_failure=is_failure, now=now)
+        activation_services.suspend(
+            activation, why, now=now,
+            is_failure=bool(early and (early.is_failure or early.state == ActivationState.FAILED)),
+            # What went on and may not yet is not taken up again at once.
+            look_at=now + LOOK_AGAIN if activation.resumed_at else None,
+        )  # fmt: skip
         counts.suspended += 1
     elif early:
         left = activation_services.finish(

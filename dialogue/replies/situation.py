@@ -113,10 +113,12 @@ class SituationBatch:
         names = {message.author_id, message.author.lower()} - {""}
         # On a post others may comment, too: what was written for this notification counts.
         mine = [draft for draft in drafts if not message.is_post or draft.written_for == row.cause]
+        status, failure = _progress(message, mine, row)
         return Situation(
             spam_status=message.spam_status,
             attempts=message.reply_attempts,
-            **_progress(message, mine, row),
+            reply_status=status,
+            failure=failure,
             is_answered=message.pk in self.answered,
             is_ours=message.is_ours or _is_author(message, account),
             is_our_agent=any((account.surface_id, name) in self.ours for name in names),
@@ -145,9 +147,7 @@ class SituationBatch:
             backs_off_until=agent.backs_off_until,
             is_awake=agent.pk in self.awake,
             **_last_word(mine, row),
-            in_run_of=_run(message, agent)
-            if kept.answers_runs_once and not message.is_post
-            else "",
+            in_run_of=_run(message, agent),
         )
 
     def may_speak(self, presence: Presence) -> bool:
@@ -186,14 +186,16 @@ def _is_wanted(row: Notification) -> bool:
     return name is None or bool(getattr(row.agent.settings, name))
 
 
-def _progress(message: Message, drafts: Sequence[Draft], row: Notification) -> dict[str, Any]:
+def _progress(
+    message: Message, drafts: Sequence[Draft], row: Notification
+) -> tuple[str | None, StoredReason | str]:
     """How far the answer is. Of a post only its drafts tell that sending failed for good."""
     last = drafts[0] if drafts and message.is_post else None
     is_new = last and not (row.asked_at and last.made_at <= row.asked_at)
     if last and is_new and last.state == DraftState.FAILED:
-        return {"reply_status": "failed", "failure": last.why}
+        return "failed", last.why
     failed = message.reply_status == "failed"
-    return {"reply_status": message.reply_status, "failure": message.reply_why if failed else ""}
+    return message.reply_status, message.reply_why if failed else ""
 
 
 def _last_word(drafts: Sequence[Draft], row: Notification) -> dict[str, Any]:
@@ -211,6 +213,8 @@ def _last_word(drafts: Sequence[Draft], row: Notification) -> dict[str, Any]:
 
 def _run(message: Message, agent: Agent) -> StoredReason | str:
     """A newer comment by the same author under the same parent; its reply covers this one."""
+    if message.is_post or not agent.settings.answers_runs_once:
+        return ""
     unread = Notification.objects.unread().filter(agent=agent, message=OuterRef("pk"))
     rows = Message.objects.filter(
         Exists(unread), account=message.account_id, post=message.post_id,

@@ -1,7 +1,9 @@
 """Comment, words by a model, reply: two hundred times, while every process is killed.
 
 The model's server limits, fails, breaks off and talks nonsense now and then, and whoever
-asks it is killed while it thinks. Senders are killed between the POST and its record.
+asks it is killed while it thinks. Senders are killed between the POST and its record. An
+activation answers up to five comments: a kill in the middle leaves what was written and loses
+none of the rest.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from dialogue.activations.models import UNFINISHED, ActivationState, ItemState
 from dialogue.agents import presences
 from dialogue.agents import services as agent_services
 from dialogue.models import (
     Activation,
+    ActivationItem,
     Agent,
     AgentSettings,
     ModelEndpoint,
@@ -84,11 +88,15 @@ def test_every_comment_is_answered_once_by_a_voice_whoever_dies(capsys: Any):
     duplicates = sum(answered.values()) - len(answered)
     lost = [comment for comment in comments if comment not in answered]
     states = Counter(Activation.objects.values_list("state", flat=True).order_by())
+    items = Counter(ActivationItem.objects.values_list("state", flat=True).order_by())
+    drafted = ActivationItem.objects.filter(state=ItemState.DRAFTED).order_by()
+    left_in_the_middle = drafted.filter(activation__state=ActivationState.ABANDONED).count()
     with capsys.disabled():
         print(
             f"\nwith a voice: {len(comments)} comments, {kills.total()} kills {dict(kills)},"
             f" {late} stored late, {len(openai.requests)} requests to the model,"
-            f" wakings {dict(states)}, {sum(answered.values())} replies,"
+            f" wakings {dict(states)}, items {dict(items)}, {left_in_the_middle} written before"
+            f" a kill in the same activation, {sum(answered.values())} replies,"
             f" {duplicates} duplicates, {len(lost)} lost"
         )
     assert kills.total() >= KILLS
@@ -98,6 +106,11 @@ def test_every_comment_is_answered_once_by_a_voice_whoever_dies(capsys: Any):
     assert (duplicates, lost) == (0, [])
     assert Draft.objects.filter(state=DraftState.SENT).count() == COMMENTS
     assert not Message.objects.filter(reply_attempts__gt=10).exists()
+    over = ActivationItem.objects.exclude(activation__state=ActivationState.RUNNING)
+    assert not over.filter(state__in=UNFINISHED).exists()
+    written = Counter(drafted.values_list("draft", flat=True))
+    assert set(written.values()) == {1}, "each draft belongs to one item"
+    assert len(drafted) > drafted.values("activation").distinct().count(), "several in one"
     unread = Notification.objects.unread()
     assert not unread.exclude(draft__state=DraftState.SENT).exists()
 

@@ -245,3 +245,17 @@ def test_a_worker_that_dies_after_it_went_on_loses_nothing(scene: Scene):
     assert not Conversation.objects.exists()
     assert Agent.objects.get().failures == 1
     assert Notification.objects.due(scene.world.now).exists()
+
+
+def test_what_a_limit_of_the_day_holds_is_looked_at_again_after_a_minute(scene: Scene):
+    scene.world.comment()
+    scene.round()
+    scene.decide()
+    change_settings(scene.world, replies_per_day=0)
+    assert scene.round().resumed == 1
+    activation = Activation.objects.get()
+    assert activation.state == "waiting"
+    assert "replies allowed per day are used" in str(activation.outcome)
+    assert scene.round(MINUTE / 2).resumed == 0
+    change_settings(scene.world, replies_per_day=9)
+    assert scene.round(MINUTE).drafted == 1
