@@ -4,7 +4,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.urls import reverse
@@ -39,6 +39,7 @@ class ShownSource:
     author: str
     named: str  # its id where there is no link
     url: str
+    is_memory: bool  # of the agent, on a page of its own
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,7 +106,7 @@ def _source(given: Mapping[str, Any]) -> ShownSource:
     is_row = kind == "message" and pk.isascii() and pk.isdigit() and len(pk) < 19
     return ShownSource(
         what=str(SOURCES.get(kind, kind)), author=_name(given), named="" if is_row else pk,
-        url=reverse("surfaces:message", args=[pk]) if is_row else "",
+        url=reverse("surfaces:message", args=[pk]) if is_row else "", is_memory=kind == "memory",
     )  # fmt: skip
 
 
@@ -175,5 +176,3 @@ def summary(call: ToolCall) -> str:
     """The arguments in one line, short ones first: "reply_to: 12, content: Yes."."""
     some = [f"{name}: {_text(value)}" for name, value in call.arguments.items() if value]
     return FORMATS["list"](sorted(some, key=len))
-
-

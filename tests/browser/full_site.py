@@ -46,8 +46,8 @@ from tests.dialogue.approvals.desk_calls import (
     CONTENT,
     by_stranger,
     know_tools,
-    make_unknown,
     make_call,
+    make_unknown,
 )
 from tests.factories import make_operator
 

@@ -55,7 +55,10 @@ def test_a_waiting_call_is_on_the_desk_of_its_account_with_what_it_says():
         "tool_call", call.presence.account_id, call.agent.slug
     )  # fmt: skip
     assert (item.since, item.expires_at) == (call.made_at, call.expires_at)
-    assert (item.author, item.words) == ("nightjar", "hub_post content: High water community: tides")
+    assert (item.author, item.words) == (
+        "nightjar",
+        "hub_post content: High water community: tides",
+    )
 
 
 @pytest.mark.parametrize("state", ["proposed", "running", "done", "failed", "denied", "expired"])
@@ -147,7 +150,7 @@ def test_a_long_argument_is_folded_and_whole(desk: Client):
 def test_sources_and_arguments_of_any_shape_are_shown(desk: Client):
     call = make_call(
         arguments={"content": None, "reply_to": [1, {"a": None}]},
-        sources={"content": "odd", "gone": [3, {"kind": "page", "id": "https://x.example", "trust": 0}]},
+        sources={"content": "odd", "gone": [3, {"kind": "page", "id": "https://x.example"}]},
     )  # fmt: skip
     assert desk.get(at(call)).status_code == 200
 

@@ -72,7 +72,11 @@ def test_the_form_begins_with_the_exact_values_and_their_effect(mira: Client, ca
 def test_a_rule_is_saved_as_it_was_shown(mira: Client, call: ToolCall):
     answer = mira.post(f"{place(call)}new", filled(mira, call), follow=True)
     rule = ApprovalRule.objects.get()
-    assert (rule.tool, rule.made_by, rule.asks_when_untrusted) == ("hub_post", "operator:mira", True)
+    assert (rule.tool, rule.made_by, rule.asks_when_untrusted) == (
+        "hub_post",
+        "operator:mira",
+        True,
+    )
     assert rule.patterns == {"content": CONTENT, "reply_to": "", "community": "tides", "title": ""}
     assert rule.until is not None
     assert rule.until.date() >= timezone.localdate() + timedelta(days=29)

@@ -94,9 +94,7 @@ def test_calls_of_agents_out_of_reach_are_not_told(client: Client):
     assert "hub_post" not in thread(client, call)
 
 
-def test_a_thread_takes_one_query_for_all_calls(
-    mira: Client, django_assert_max_num_queries: Any
-):
+def test_a_thread_takes_one_query_for_all_calls(mira: Client, django_assert_max_num_queries: Any):
     presence = make_presence()
     call = make_call(presence=presence)
     notification = call.item.notification
