@@ -119,8 +119,8 @@ def field_of(schema: Schema, given: Any, *, is_required: bool) -> forms.Field:
             longest = schema.get("maxLength")
             is_long = (longest or 0) > LONGER or len(str(given or "")) > LONG or _is_split(given)
             return TextField(
-                is_long=is_long, required=is_required, min_length=schema.get("minLength"), max_length=longest or LONGEST_ARGUMENTS,
-                empty_value=None if given is None else "",
+                is_long=is_long, required=is_required, min_length=schema.get("minLength"),
+                max_length=longest or LONGEST_ARGUMENTS, empty_value=None if given is None else "",
                 help_text=_("At most %(limit)s characters.") % {"limit": f"{longest:,}"}
                 if longest else "",
             )  # fmt: skip

@@ -60,7 +60,8 @@ def get(pk: int) -> DeskCall | None:
         "agent", "presence__account__surface", "activation", "rule",
         "item__notification__message__post", "thread__post",
     ).defer(
-        "shown", "agent__persona", "presence__account__sealed_credential", "presence__account__cursor",
+        "shown", "agent__persona",
+        "presence__account__sealed_credential", "presence__account__cursor",
         *(f"{path}__{name}" for name in HEAVY for path in (
             "thread", "thread__post", "item__notification__message",
             "item__notification__message__post",

@@ -39,6 +39,7 @@ class ShownSource:
     author: str
     named: str  # its id where there is no link
     url: str
+    is_memory: bool  # of the agent, on a page of its own
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,7 +106,7 @@ def _source(given: Mapping[str, Any]) -> ShownSource:
     is_row = kind == "message" and pk.isascii() and pk.isdigit() and len(pk) < 19
     return ShownSource(
         what=str(SOURCES.get(kind, kind)), author=_name(given), named="" if is_row else pk,
-        url=reverse("surfaces:message", args=[pk]) if is_row else "",
+        url=reverse("surfaces:message", args=[pk]) if is_row else "", is_memory=kind == "memory",
     )  # fmt: skip
 
 

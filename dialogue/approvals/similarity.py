@@ -1,7 +1,8 @@
 """Decide whether two calls of a tool are alike. Pure.
 
 They name the same arguments, and texts of the same argument share at least half of their words.
-Numbers and switches may differ: an agent that reads one thread after the other asks for the same.
+Numbers, switches and ids may differ: an agent that reads one thread after the other asks for the
+same.
 """
 
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 SHARED = 0.5
 LONGEST = 4_000  # characters of each text that are compared
+ID = re.compile(r"(?=.*\d)\S+")  # one word with a digit
 WORD = re.compile(r"\w+")
 
 
@@ -20,7 +22,11 @@ def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _is_like(one: Any, other: Any) -> bool:
-    if not (isinstance(one, str) and isinstance(other, str)) or one == other:
-        return one == other or (type(one) is type(other) and isinstance(one, bool | int | float))
+    if one == other or (type(one) is type(other) and isinstance(one, bool | int | float)):
+        return True
+    if not (isinstance(one, str) and isinstance(other, str)):
+        return False
+    if ID.fullmatch(one) and ID.fullmatch(other):
+        return True
     words, others = ({*WORD.findall(text[:LONGEST].lower())} for text in (one, other))
     return len(words & others) >= SHARED * len(words | others)

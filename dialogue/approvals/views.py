@@ -23,6 +23,7 @@ from dialogue.tools.registry import TOOLS
 from surfaces.errors import RuleBroken
 from surfaces.operators.permissions import moderator_required
 from surfaces.settings import instance
+from surfaces.text.reasons import FORMATS
 from surfaces.web import toasts
 from surfaces.web.pagination import paginate
 from surfaces.web.requests import OperatorRequest, int_param
@@ -168,7 +169,7 @@ def _approved(request: OperatorRequest, call: ToolCall, words: str, now: datetim
         toasts.show_toast(request, words)
         toasts.show_error(request, error)
     else:
-        words = f"{words} {_('This call is approved.')}"
+        words = FORMATS["sentences"]([words, _("This call is approved.")])
         seconds = str(int(delay.total_seconds()))
         undo = reverse("surfaces:desk_undo") if delay else ""
         toasts.show_toast(

@@ -40,8 +40,8 @@ BEGIN
         CASE now_of WHEN 'tool_call' THEN NEW.expires_at END,
         CASE WHEN now_of = 'tool_unknown' THEN 2 ELSE least(2,
             CASE NEW.risk WHEN 'read' THEN 0 WHEN 'write' THEN 0 WHEN 'execute' THEN 2 ELSE 1 END
-            + CASE WHEN jsonb_path_exists(NEW.sources, '$.*[*] ? (!exists(@.trust) || @.trust == 0)')
-                   THEN 1 ELSE 0 END) END,
+            + jsonb_path_exists(
+                NEW.sources, '$.*[*] ? (!exists(@.trust) || @.trust == 0)')::int) END,
         coalesce(place.author, ''), concat_ws(' ', NEW.tool, said));
     RETURN NULL;
 END $$;

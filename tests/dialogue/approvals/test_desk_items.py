@@ -150,7 +150,7 @@ def test_a_long_argument_is_folded_and_whole(desk: Client):
 def test_sources_and_arguments_of_any_shape_are_shown(desk: Client):
     call = make_call(
         arguments={"content": None, "reply_to": [1, {"a": None}]},
-        sources={"content": "odd", "gone": [3, {"kind": "page", "id": "https://x.example", "trust": 0}]},
+        sources={"content": "odd", "gone": [3, {"kind": "page", "id": "https://x.example"}]},
     )  # fmt: skip
     assert desk.get(at(call)).status_code == 200
 

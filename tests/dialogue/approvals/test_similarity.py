@@ -12,6 +12,8 @@ from dialogue.approvals.similarity import are_alike
     [
         ({}, {}, True),
         ({"post_id": 1}, {"post_id": 2}, True),
+        ({"post_id": "41"}, {"post_id": "hub:7c2"}, True),
+        ({"post_id": "41"}, {"post_id": "tides"}, False),
         ({"query": "tide tables of 2019"}, {"query": "tide tables of 2020"}, True),
         ({"query": "Tide tables"}, {"query": "tide TABLES!"}, True),
         ({"query": "tide"}, {"query": "reef"}, False),
