@@ -1,6 +1,6 @@
 """Explore: look at posts, comment on one of them, or find nothing to engage with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -49,11 +49,9 @@ class ExplorationWork(ItemWork):
 
     def put_down(self, reply: Reply, voice: str, *, now: datetime) -> Draft:
         if self.chosen is None:  # a tool has said it: an exploration contributes once
-            return Draft.objects.get(pk=self._said())
+            return Draft.objects.get(pk=self._said() or 0)
         candidate, post = self.chosen
-        return answer.comment_on(
-            self.activation, self.item, post, candidate, reply, voice, now=now
-        )
+        return answer.comment_on(self.activation, self.item, post, candidate, reply, voice, now=now)
 
     def _said(self) -> int | None:
         """The draft that a tool of this item wrote."""
