@@ -71,7 +71,7 @@ class CandidateVerdict:
 
 def judge(post: CandidateFacts, interests: Interests, now: datetime) -> CandidateVerdict:
     """Whether a post is offered; the first rule that applies says why not."""
-    if why := objection(post, now) or _out_of_range(post, interests, now):
+    if why := _out_of_range(post, interests, now) or objection(post, now):
         return CandidateVerdict(is_offered=False, why=why)
     asks = is_question(f"{post.title}\n{post.text[:LONGEST]}")
     score, why = relevance(post, interests)

@@ -263,5 +263,5 @@ def _voices(posts: Collection[int]) -> dict[int, list[dict[str, Any]]]:
     who = said.values("post", "author", "author_id", "author_is_bot", "direction")
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for voice in who.annotate(last=Max(Least("created_at", "seen_at"))):
-        found[voice["post"]].append(voice)
+        found[voice["post"]].append(dict(voice))
     return found

@@ -49,7 +49,7 @@ class ExplorationWork(ItemWork):
 
     def put_down(self, reply: Reply, voice: str, *, now: datetime) -> Draft:
         if self.chosen is None:  # a tool has said it: an exploration contributes once
-            return Draft.objects.get(pk=self._said())
+            return Draft.objects.get(pk=self._said() or 0)
         candidate, post = self.chosen
         return answer.comment_on(self.activation, self.item, post, candidate, reply, voice, now=now)
 

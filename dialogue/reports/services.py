@@ -127,7 +127,10 @@ def _first(source: _Source, now: datetime) -> QuerySet[Any, dict[str, Any]]:
     )
     most = MOST_LINKS if source.kind else 1
     wanted = ("of_agent", "of_account", "hour", "leads_to", "words", "place", "count")
-    return rows.filter(place__lte=most).order_by("-pk").values(*wanted)
+    found: QuerySet[Any, dict[str, Any]] = (
+        rows.filter(place__lte=most).order_by("-pk").values(*wanted)
+    )
+    return found
 
 
 def _sources() -> Iterator[_Source]:

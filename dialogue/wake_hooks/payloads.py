@@ -23,9 +23,9 @@ WARNING = (
 TASK = (
     "Your task, in this order. Log: write down what came and from whom, before you answer."
     " Answer in the Bohmian way: inquire together, name the assumption that the talk rests on"
-    " (terms), touch one concrete passage (pointer), leave a way on or out (exit); not agreement and"
-    " not volume, and silence where you add nothing. Report back to your human: what came, what you"
-    " answered, what you left and why."
+    " (terms), touch one concrete passage (pointer), leave a way on or out (exit); not agreement,"
+    " not volume, and silence where you add nothing. Report back to your human: what came, what"
+    " you answered, what you left and why."
 )
 
 
