@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db.models import F
+from django.db.models.expressions import Combinable
 
 from dialogue.activations.models import Activation
 from dialogue.errors import LeaseLost, LimitReached
@@ -69,6 +70,6 @@ def _current(activation: Activation) -> Activation:
     return row
 
 
-def _count(activation: Activation, **facts: F) -> None:
+def _count(activation: Activation, **facts: Combinable) -> None:
     if not activation.mine().update(**facts):
         raise LeaseLost(f"activation {activation.pk} was taken back")

@@ -66,7 +66,8 @@ def resume(pk: int, *, worker: str, now: datetime) -> Activation | None:
         with transaction.atomic():
             rows.update(
                 state=ActivationState.RUNNING, worker=worker,
-                number=presence.agent.next_claim(now=now), lease_until=now + services.LEASE, resumed_at=now, look_at=None, outcome={},
+                number=presence.agent.next_claim(now=now), lease_until=now + services.LEASE,
+                resumed_at=now, look_at=None, outcome={},
             )  # fmt: skip
     except IntegrityError as error:
         if "activation_one_live_per_agent" not in str(error):

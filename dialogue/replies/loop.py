@@ -110,16 +110,17 @@ def claim(worker: str, counts: ReplyCounts, *, now: datetime) -> tuple[int, Acti
 
 
 def _due(now: datetime) -> list[Notification]:
-    """The due of the most urgent agents that no other worker holds, without those awake.
+    """The due of the most urgent agent that no other worker holds and that is not awake.
 
-    Limits are counted before a reply is written, so one worker at a time decides per agent.
+    Limits are counted before a reply is written, so one worker at a time decides per agent. Of
+    one agent only: what is read about an agent is read for nothing where another is activated.
     """
     chosen = choosing.notification_work(now=now, limit=BATCH, is_strict=False)
-    agents = Agent.objects.filter(pk__in=chosen).order_by("pk")
-    held = agents.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
-    # Read after locking, so that what others changed for these agents meanwhile is visible.
+    agents = Agent.objects.filter(pk__in=chosen).order_by("priority_at", "pk")
+    held = agents.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)[:1]
+    # Read after locking, so that what others changed for this agent meanwhile is visible.
     found = with_facts(Notification.objects.due(now).filter(agent__in=list(held)))
-    rows = list(found.order_by("agent__priority_at", "agent", "look_at", "id")[:BATCH])
+    rows = list(found.order_by("look_at", "id")[:BATCH])
     for row in rows:
         if row.message_id is None:  # of a kind that is kept and shown
             settled(row, ReplyVerdict(ReplyAction.HOLD, Reason.UNKNOWN_KIND), now)

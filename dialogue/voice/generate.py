@@ -81,6 +81,8 @@ def generate(
     voice = voice_of(agent)
     activation.note(voice=voice.name[:200])
     books = ActivationRecorder(activation, agent.settings, clock=clock, ending=is_ending, item=item)
+    if tools and not suspended:
+        tools.show(brief)
     written = voice.write(brief, books, tools=tools, suspended=suspended)
     if not isinstance(written, Reply):
         return written, voice.name

@@ -18,7 +18,8 @@ ATTACKS = ("attacks/baseline_attacks.py", "attacks/important_instructions_attack
 
 def root() -> Path:
     found = importlib.util.find_spec("agentdojo")
-    assert found and found.origin, "agentdojo is not installed: make ready"
+    assert found is not None, "agentdojo is not installed: make ready"
+    assert found.origin
     return Path(found.origin).parent
 
 

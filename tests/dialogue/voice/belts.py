@@ -48,11 +48,15 @@ class NotedBelt:
     most: int = 30
     outcomes: Mapping[str, CallOutcome] = field(default_factory=dict)
     made: list[Made] = field(default_factory=list)
+    shown: list[Brief] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)  # ids of the calls that came to an end
     steps: int = 0
     at_once: int = 0
     most_at_once: int = 0
     threads: set[int] = field(default_factory=set)
+
+    def show(self, brief: Brief) -> None:
+        self.shown.append(brief)
 
     def offered(self) -> list[ToolOffer]:
         self.threads.add(threading.get_ident())
