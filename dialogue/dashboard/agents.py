@@ -25,7 +25,8 @@ from dialogue.budgets.shared import current
 from dialogue.dashboard.agent_status import AgentStatus, NextRun, agent_status, next_run
 from dialogue.inbox.waiting import waits
 from dialogue.models import Agent, Notification, Presence, SharedBudget
-from dialogue.reports.listing import DayReport, last_day
+from dialogue.reports.listing import DayReport, ReportCounts, day_counts, last_day
+from dialogue.reports.models import COUNTS
 from surfaces.drafts.models import DEAD, DraftKind, DraftState, Feedback
 from surfaces.home.frame import PageFrame
 from surfaces.models import Account, Draft, Pause
@@ -148,7 +149,9 @@ class AgentOverview:
 
     @cached_property
     def presences(self) -> list[Presence]:
-        mine = Presence.objects.filter(agent=self.agent).annotate(**_HOUSE_LIMITS)
+        mine = Presence.objects.filter(agent=self.agent).annotate(
+            **_HOUSE_LIMITS, **day_counts(self.now)
+        )
         found = list(light(self._reach.narrow(mine, agent="")))
         for presence in found:
             presence.agent = self.agent
@@ -254,6 +257,14 @@ class AgentOverview:
     def has_notifications(self) -> bool:
         found = Notification.objects.filter(agent=self.agent)
         return self._reach.narrow(found, account="presence__account", agent="").exists()
+
+    @property
+    def day(self) -> ReportCounts | None:
+        """Counts of the last 24 hours over its accounts; None if nothing happened."""
+        day = {
+            name: sum(getattr(one, f"day_{name}") or 0 for one in self.presences) for name in COUNTS
+        }
+        return ReportCounts(**day) if any(day.values()) else None
 
     @cached_property
     def reports(self) -> DayReport:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models import OuterRef, Subquery, Sum
+
 from dialogue.models import Agent, AgentReport
 from dialogue.reports.models import COUNTS
 from dialogue.reports.services import HOUR, WINDOW, hour_of
@@ -23,6 +25,14 @@ class ReportCounts:
     def add(self, other: Any) -> None:
         for name in COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+def day_counts(now: datetime) -> dict[str, Subquery]:
+    """Annotations of presences, which save a query: the last 24 hours of each account."""
+    rows = AgentReport.objects.filter(agent=OuterRef("agent"), account=OuterRef("account"))
+    rows = rows.filter(hour__gt=hour_of(now - WINDOW), hour__lte=now).order_by()
+    by_agent = rows.values("agent")
+    return {f"day_{name}": Subquery(by_agent.annotate(n=Sum(name)).values("n")) for name in COUNTS}
 
 
 @dataclass(slots=True)

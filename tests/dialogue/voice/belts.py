@@ -12,7 +12,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 
 from dialogue.errors import LimitReached
-from dialogue.voice.base import CallOutcome, ToolOffer
+from dialogue.voice.base import Brief, CallOutcome, ToolOffer
 from surfaces.text.reasons import reason
 
 SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
