@@ -150,7 +150,7 @@ class CallWorld:
 
     def resume(self, worker: str = "another worker") -> AgentBelt:
         """Any worker takes the conversation up: the row under a new number, another belt."""
-        number = self.agent.next_claim()
+        number = self.agent.next_claim(now=NOON)
         Activation.objects.filter(pk=self.activation.pk).update(
             state=ActivationState.RUNNING, number=number, worker=worker, resumed_at=self.now,
             lease_until=self.now + timedelta(minutes=5),
