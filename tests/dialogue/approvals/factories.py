@@ -119,10 +119,7 @@ class CallWorld:
             self.presence, purpose="reply", why="a test", worker=worker, now=NOON,
             notification=self.notification,
         )  # fmt: skip
-        self.item = ActivationItem.objects.create(
-            activation=self.activation, position=1, state="working", started_at=NOON,
-            notification=self.notification,
-        )  # fmt: skip
+        self.item = self.activation.items.get()
         self.belt = AgentBelt(self.item, self.clock)
 
     def clock(self) -> datetime:
