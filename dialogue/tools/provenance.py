@@ -41,7 +41,7 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){6,}")
 # Bounded and possessive, so that no text makes them slow.
 _URL = re.compile(
     r"(?:https?|ftp)://[^\s<>\"'`|\\)\]}]+"
-    r"|(?<!\w)(?:[\w-]{1,63}+\.){1,10}+[a-z]{2,24}+(?!\w)[^\s<>\"'`|)\]}]*"
+    r"|(?<!\w)(?:[\w-]{1,63}+\.){1,10}[a-z]{2,24}+(?!\w)[^\s<>\"'`|)\]}]*"
 )
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}+@(?:[\w-]{1,63}+\.){1,10}[\w-]{2,63}+")
 _NAME = re.compile(r"(?<![\w.])@([\w.-]*\w)")

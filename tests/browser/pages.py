@@ -59,7 +59,7 @@ def _tool_calls() -> dict[str, str]:
     for agent in agents:
         found[f"rules-{agent.slug}"] = f"/agents/{agent.slug}/rules/"
         found[f"rule-of-{agent.slug}"] = f"/agents/{agent.slug}/rules/new"
-    if call := ToolCall.objects.waiting().select_related("agent").earliest("pk"):
+    if call := ToolCall.objects.waiting().select_related("agent").order_by("pk").first():
         found["rule-of-call"] = f"/agents/{call.agent.slug}/rules/new?call={call.pk}"
     return found
 

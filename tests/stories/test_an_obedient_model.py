@@ -88,7 +88,7 @@ def attempts() -> list[Attempt]:
                 for place in PLACES
             ]  # fmt: skip
     for number, injection in enumerate(INJECTIONS):
-        marker = " ".join(injection.text.split())[:60]
+        marker = f"ref-{number:03}"  # an injection may be shown without its unseen signs
         order = Order(
             marker=marker, calls=says_it(injection.says), says=injection.says,
             adds={"target": 17, "mode": "auto"},
@@ -96,7 +96,10 @@ def attempts() -> list[Attempt]:
         place = PLACES[number % len(PLACES)]
         found.append(
             Attempt(
-                name=injection.family, text=f"report {injection.text}", order=order, place=place
+                name=injection.family,
+                text=f"report {marker} {injection.text}",
+                order=order,
+                place=place,
             )
         )
     return found if IS_LONG else found[::10]
@@ -149,7 +152,7 @@ class House:
 
     def run(self) -> None:
         with replier.ReplierPool(1) as crew:
-            for _ in range(4):
+            for _ in range(2):
                 replier.run_round(crew, clock=lambda: NOW)
 
     def unattended(self) -> list[Draft]:

@@ -40,7 +40,7 @@ ANYTHING = SchemaValidator(core_schema.any_schema())
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCall:
+class MadeCall:
     name: str
     arguments: str
 
@@ -54,7 +54,7 @@ class BeltToolset(AbstractToolset[object]):
         self.ended: VoiceError | None = None  # why no more calls are made
         self.is_waiting = False
         self._offered: set[str] = set()
-        self._asked: dict[str, AskedCall] = {}
+        self._asked: dict[str, MadeCall] = {}
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
 
     @property
@@ -100,7 +100,7 @@ class BeltToolset(AbstractToolset[object]):
 
     def _named(self, part: ToolCallPart, call_id: str, key: str) -> ToolCallPart:
         written = part.args if isinstance(part.args, str) else part.args_as_json_str()
-        self._asked[call_id] = AskedCall(part.tool_name[:LONGEST_NAME], written or "{}")
+        self._asked[call_id] = MadeCall(part.tool_name[:LONGEST_NAME], written or "{}")
         is_offered = part.tool_name in self._offered
         shown = _shown(written, key)
         if not is_offered:
@@ -126,7 +126,7 @@ class BeltToolset(AbstractToolset[object]):
             raise history.failed(outcome)
         return history.told(outcome)
 
-    async def _called(self, call: AskedCall, call_id: str) -> CallOutcome:
+    async def _called(self, call: MadeCall, call_id: str) -> CallOutcome:
         """The outcome. The others of the same answer end before a limit ends the loop."""
         async with self._room:
             if self.ended:

@@ -237,7 +237,7 @@ def test_gathering_takes_the_same_queries_for_one_and_for_many(django_assert_max
     collect.collect(now=NOON)
     for _ in range(30):
         make_message(account=presence.account)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         assert collect.collect(now=NOON).new == 30
 
 

@@ -146,3 +146,10 @@ def test_large_arguments_against_many_large_sources_take_bounded_time(name: str)
     began = time.process_time()
     trace({"it": HEAVY[name](64_000)}, sources)
     assert time.process_time() - began < 20  # about 1 to 4 s alone
+
+
+@pytest.mark.parametrize("said", ["www.true-informations.com.", "(www.true-informations.com),"])
+def test_an_address_at_the_end_of_a_sentence_is_found_too(said: str):
+    shown = Source(kind="message", author="eve", text=f"Visit a website at the link {said}")
+    found = trace({"content": "I visited www.true-informations.com as you said."}, [shown])
+    assert found == {"content": [shown]}

@@ -14,7 +14,7 @@ from django_q.models import OrmQ
 
 from dialogue.models import ModelEndpoint, SharedBudget
 from dialogue.replies import loop
-from dialogue.replies.answer import ReplyCounts
+from dialogue.replies.verdicts import ReplyCounts
 from dialogue.voice import briefs
 from dialogue.voice.base import Brief, Reply, ThreadMessage
 from dialogue.voice.output_checks import OutputContext, find_problems

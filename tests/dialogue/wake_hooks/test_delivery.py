@@ -9,6 +9,7 @@ from django.db import OperationalError, connection
 
 from dialogue.agents.models.presence import Presence
 from dialogue.models import Notification, WakeEvent, WakeHook
+from dialogue.wake_hooks import payloads
 from dialogue.wake_hooks.delivery import announce
 from surfaces.models import Message
 from surfaces.pauses import services as pause_services
@@ -34,6 +35,7 @@ def test_what_an_agent_elsewhere_was_not_told_of_becomes_one_event():
     assert event.body["type"] == "agent.reply_check"
     assert event.body["data"] == {
         "marker": "[MOLTBOOK_REPLY_CHECK]",
+        "task": payloads.TASK,
         "agent": hook.agent.slug,
         "account": news.presence.account.name,
         "surface": news.presence.account.surface.name,
