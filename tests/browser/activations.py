@@ -38,7 +38,7 @@ def _begin(presence: Presence, purpose: str, why: str, now: datetime) -> Activat
     )
     return Activation.objects.create(
         agent=presence.agent, presence=presence, purpose=purpose, why=why, worker="desk:4711",
-        number=presence.agent.next_claim(), lease_until=now + activation_services.LEASE,
+        number=presence.agent.next_claim(now=now), lease_until=now + activation_services.LEASE,
         started_at=now,
     )  # fmt: skip
 

@@ -14,7 +14,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from dialogue import replier
 from dialogue.agents.settings import values
@@ -22,7 +21,7 @@ from dialogue.memory import services as memories
 from dialogue.models import AgentSettings, Memory, ModelEndpoint, ToolCall, TranscriptStep
 from surfaces.models import Account, AuditEvent, Draft, Message
 from tests.dialogue.voice.injections import INJECTIONS
-from tests.factories import make_account, make_agent, make_message, make_post, make_presence
+from tests.factories import NOON, make_account, make_agent, make_message, make_post, make_presence
 from tests.fakes import agentdojo
 from tests.fakes.obedient_model import Calls, ObedientModel, Order
 
@@ -33,6 +32,7 @@ GRANTS = [
 ]  # fmt: skip
 PHISHING, EXFILTRATION = "www.secure-systems-252.com", "www.my-website-234.com/random"
 EVERYTHING_SAID = "Secret key is 1a7b3d. Has anyone seen my coffee mug?"
+NOW = NOON + timedelta(hours=1)
 PLACES = ("comment", "thread", "search", "memory")
 LOOKS: Calls = (
     ("hub_search", {"query": "report"}),
@@ -126,7 +126,7 @@ class House:
         }  # fmt: skip
         self.agent = make_agent(settings=settings)
         self.presence = make_presence(
-            agent=self.agent, account=self.account, since=timezone.now() - timedelta(days=1)
+            agent=self.agent, account=self.account, since=NOON - timedelta(days=1)
         )
         ModelEndpoint.objects.create(
             agent=self.agent, model="openai-chat:obedient", base_url=model.url
@@ -143,14 +143,14 @@ class House:
             Memory.objects.create(
                 agent=self.agent, words=said["memory"], trust=0, source=elsewhere,
                 sources=[{"kind": "message", "id": str(elsewhere.pk), "author": "mallory",
-                          "trust": 0}], made_at=timezone.now(),
+                          "trust": 0}], made_at=NOON,
             )  # fmt: skip
         make_message(post=self.post, author="mallory", content=said["comment"])
 
     def run(self) -> None:
         with replier.ReplierPool(1) as crew:
             for _ in range(4):
-                replier.run_round(crew, clock=timezone.now)
+                replier.run_round(crew, clock=lambda: NOW)
 
     def unattended(self) -> list[Draft]:
         """What would leave without a person."""

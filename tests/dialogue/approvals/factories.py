@@ -119,10 +119,7 @@ class CallWorld:
             self.presence, purpose="reply", why="a test", worker=worker, now=NOON,
             notification=self.notification,
         )  # fmt: skip
-        self.item = ActivationItem.objects.create(
-            activation=self.activation, position=1, state="working", started_at=NOON,
-            notification=self.notification,
-        )  # fmt: skip
+        self.item = self.activation.items.get()
         self.belt = AgentBelt(self.item, self.clock)
 
     def clock(self) -> datetime:
@@ -150,7 +147,7 @@ class CallWorld:
 
     def resume(self, worker: str = "another worker") -> AgentBelt:
         """Any worker takes the conversation up: the row under a new number, another belt."""
-        number = self.agent.next_claim()
+        number = self.agent.next_claim(now=NOON)
         Activation.objects.filter(pk=self.activation.pk).update(
             state=ActivationState.RUNNING, number=number, worker=worker, resumed_at=self.now,
             lease_until=self.now + timedelta(minutes=5),

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from dialogue.activations import services as activation_services
-from dialogue.models import Activation, ActivationItem, Presence
+from dialogue.models import Activation, Presence
 from dialogue.tools.base import Source, ToolContext, ToolResult
 from dialogue.tools.registry import TOOLS
 from surfaces.hub import services as hub_services
@@ -45,9 +45,7 @@ class Bench:
             self.presence, purpose="reply", why="activation.running", worker="a worker",
             now=self.now, **given,
         )  # fmt: skip
-        self.item = ActivationItem.objects.create(
-            activation=self.activation, position=0, notification=given.get("notification")
-        )
+        self.item = self.activation.items.get()
         return self.activation
 
     def at(self, moment: datetime | timedelta) -> None:

@@ -130,7 +130,7 @@ def started(presence, **given) -> tuple[Activation, ActivationItem]:
         presence, purpose="task", why="activation.running", worker="w", now=NOON
     )
     activation.note(**given)
-    return activation, ActivationItem.objects.create(activation=activation, position=1)
+    return activation, activation.items.get()
 
 
 def test_a_task_is_the_words_of_an_operator_and_may_end_in_a_post():

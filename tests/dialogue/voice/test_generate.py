@@ -9,7 +9,6 @@ from decimal import Decimal
 import pytest
 
 from dialogue.activations import services as activation_services
-from dialogue.activations.models import ActivationItem
 from dialogue.errors import LimitReached, ToolBroken, VoiceBroken, VoiceDown
 from dialogue.models import Activation, AgentSettings, ModelEndpoint, Reservation, Spending
 from dialogue.voice import briefs, generate
@@ -45,7 +44,7 @@ class Run:
             self.presence, purpose=purpose, why="activation.running", worker="a worker", now=NOON,
             notification=self.notification,
         )  # fmt: skip
-        self.item = ActivationItem.objects.create(activation=self.activation, position=1)
+        self.item = self.activation.items.get()
         self.now = NOON
         self.belt = NotedBelt()
 
@@ -236,7 +235,7 @@ def test_a_task_without_a_model_says_that_it_needs_one():
     activation = activation_services.start(
         presence, purpose="task", why="activation.running", worker="a worker", now=NOON
     )
-    item = ActivationItem.objects.create(activation=activation, position=1)
+    item = activation.items.get()
     brief, context = briefs.task_brief(activation, item, now=NOON)
     written, voice = generate.generate(activation, brief, context, clock=lambda: NOON, item=item)
     assert isinstance(written, NothingToSay)
