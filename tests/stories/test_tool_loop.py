@@ -206,7 +206,8 @@ def test_a_tool_that_is_not_granted(openai):
 
 
 @pytest.mark.parametrize(
-    "given", ['{"text": ', "[]", {"text": 5}, {}, {"text": "x", "sudo": True}, '{"text": "\\ud800"}']
+    "given",
+    ['{"text": ', "[]", {"text": 5}, {}, {"text": "x", "sudo": True}, '{"text": "\\ud800"}'],
 )
 def test_bad_arguments(openai, given):
     talk = Talk(openai)

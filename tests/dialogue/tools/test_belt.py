@@ -418,8 +418,6 @@ def test_what_ran_before_the_worker_died_is_not_run_again_and_the_model_is_told(
     assert again.text == f"{RAN_BEFORE} {first.text}"
     assert (again.is_error, asking.last().state) == (False, "denied")
     assert len(asking.ran()) + Draft.objects.count() == 1
-    assert not asking.call(name, "something else").is_error
-    assert len(asking.ran()) + Draft.objects.count() == 2
 
 
 def test_what_only_read_or_remembered_may_be_repeated(asking):
@@ -433,8 +431,8 @@ def test_what_only_read_or_remembered_may_be_repeated(asking):
 def test_what_may_have_run_before_the_worker_died_is_asked_whatever_a_rule_says(asking):
     asking.set(on_execute="allow")
     asking.call("shell", "once")
-    asking.call("shell", "twice")
-    ToolCall.objects.filter(arguments__text="twice").update(
+    asking.call("shell", "else")
+    ToolCall.objects.filter(arguments__text="once").update(
         state="unknown", why="approval.unknown", ended_at=None
     )
     rules.make_rule(
@@ -442,7 +440,7 @@ def test_what_may_have_run_before_the_worker_died_is_asked_whatever_a_rule_says(
         by="operator:mira", now=NOON,
     )  # fmt: skip
     begin_again(asking)
-    outcome = asking.call("shell", "twice")
+    outcome = asking.call("shell", "once")
     assert outcome.is_waiting
     assert outcome.why.code == "approval.may_have_run"
-    assert asking.ran() == ["once", "twice"]
+    assert sorted(asking.ran()) == ["else", "once"]
