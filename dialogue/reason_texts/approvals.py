@@ -33,7 +33,9 @@ TEXTS: dict[str, Any] = {
     "approval.policy_asks": _("The policy of the agent asks an operator."),
     "approval.policy_denies": _("The policy of the agent denies it."),
     "approval.ran": _("It ran."),
-    "approval.ran_before": _("It ran in an earlier activation for the same comment. It is not repeated."),
+    "approval.ran_before": _(
+        "It ran in an earlier activation for the same comment. It is not repeated."
+    ),
     "approval.rule_allows": _("Rule %(pk)s allows it."),
     "approval.rules_only": _(
         "It needs approval, and this agent may only do what its policy or a rule allows."
