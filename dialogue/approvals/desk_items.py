@@ -131,6 +131,8 @@ def settle_as_run(row: DeskCall, given: ActionInput) -> str:
 
 def run_again(row: DeskCall, given: ActionInput) -> str:
     services.run_again(row.call, by=given.by, now=given.now, delay=given.delay)
+    if row.call.state == ToolCallState.FAILED:
+        return _("Marked as not run. The next activation of the agent may make this call again.")
     return _said(_("%(tool)s is run again for %(agent)s."), row, given)
 
 

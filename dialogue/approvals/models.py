@@ -4,7 +4,7 @@ proposed ──policy allows─────────────────�
    ├──policy denies──> denied                  ┌──────────^  └─ worker died ─> unknown
    └──> waiting ──> approved (an operator, or a rule) ───┘               │
            │   └──undo──┘                                 <──run again───┴──it ran──> done
-           └──> denied | expired | stale
+           └──> denied | expired | stale                         └─ did not run ─> failed
 
 Only `ToolCall.advance` moves a call, by compare-and-set, along `STEPS`.
 """
@@ -46,7 +46,7 @@ STEPS: dict[str, set[str]] = {
     "approved": {"running", "waiting", "expired", "stale"},  # waiting: undo, or edited again
     "running": {"done", "failed", "unknown"},
     "denied": {"waiting"},  # only by undo
-    "unknown": {"approved", "done"},  # a person says what happened
+    "unknown": {"approved", "done", "failed"},  # a person says what happened
 }
 ENDED = [
     ToolCallState.DONE, ToolCallState.FAILED, ToolCallState.DENIED, ToolCallState.EXPIRED,

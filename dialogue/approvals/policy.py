@@ -7,7 +7,8 @@
 
 The order is the defence. What denies is asked first, so no rule overrides it. Then the policy of
 the risk says allow or ask; words of strangers turn an allow into an ask; and only then may a rule
-of an operator answer in the operator's place.
+of an operator answer in the operator's place. What ran in an earlier activation about the same
+comment is not run again; where nobody knows whether it did, only a person says so.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ class CallReason(Enum):
     POLICY_ALLOWS = "approval.policy_allows"
     RULE_ALLOWS = "approval.rule_allows"
     NOT_GRANTED = "approval.not_granted"
+    RAN_BEFORE = "approval.ran_before"
+    MAY_HAVE_RUN = "approval.may_have_run"
     POLICY_DENIES = "approval.policy_denies"
     MODE_IS_OFF = "approval.mode_is_off"
     POLICY_ASKS = "approval.policy_asks"
@@ -63,6 +66,9 @@ class CallFacts:
     keeps_trust: bool = False
     is_waiting: bool = False  # the same call waits already
     was_denied: bool = False  # an operator denied the same call
+    # In an earlier activation about the same comment, which was killed or failed later.
+    has_run: bool = False
+    may_have_run: bool = False  # its worker died while it ran, and nobody said yet what happened
     rules: Sequence[MatchingRule] = ()
 
 
@@ -78,13 +84,14 @@ def decide(call: CallFacts) -> CallVerdict:
         (not call.is_granted, CallReason.NOT_GRANTED),
         (call.policy == "deny", CallReason.POLICY_DENIES),
         (call.risk == PUBLISH and call.account_mode == "off", CallReason.MODE_IS_OFF),
+        (call.has_run, CallReason.RAN_BEFORE),
     ):
         if applies:
             return CallVerdict(CallAction.DENY, why)
     is_asked_for = _asks(call)
     if is_asked_for is None:
         return CallVerdict(CallAction.ALLOW, CallReason.POLICY_ALLOWS)
-    for rule in call.rules:
+    for rule in () if call.may_have_run else call.rules:
         if not (call.is_untrusted and rule.asks_when_untrusted):
             return CallVerdict(CallAction.ALLOW, CallReason.RULE_ALLOWS, rule.pk)
     for applies, answer, why in (
@@ -100,6 +107,8 @@ def decide(call: CallFacts) -> CallVerdict:
 
 def _asks(call: CallFacts) -> CallReason | None:
     """Why a person is asked, or None if the policy allows it."""
+    if call.may_have_run:
+        return CallReason.MAY_HAVE_RUN
     if not _is_allowed(call):
         return CallReason.POLICY_ASKS
     if call.is_untrusted and not (call.risk == READ or call.keeps_trust or _is_draft(call)):

@@ -175,12 +175,15 @@ def settle_as_run(call: ToolCall, *, result: str, by: str, now: datetime) -> Non
 
 @transaction.atomic
 def run_again(call: ToolCall, *, by: str, now: datetime, delay: timedelta = AT_ONCE) -> None:
-    """An operator saw that an unconfirmed call did not run, or may run twice."""
+    """An operator saw that an unconfirmed call did not run, or may run twice.
+
+    Where its activation has ended, nobody would run it: then the next one may make it again.
+    """
     row = _unconfirmed(call)
     if row.activation.state not in LIVE:
-        raise NotAllowed(
-            _lazy("Its activation has ended: nobody would run it. Start the agent again instead.")
-        )
+        _settle_as_not_run(row, by=by, now=now)
+        call.refresh_from_db()
+        return
     row.advance(
         ToolCallState.APPROVED, why="approval.run_again", approved_digest=row.digest, decided_by=by,
         decided_at=now, not_before=now + delay, worker="", started_at=None,
@@ -189,6 +192,12 @@ def run_again(call: ToolCall, *, by: str, now: datetime, delay: timedelta = AT_O
         "tool_call.run_again", actor=by, subject=row, tool=row.tool, digest=row.digest
     )
     call.refresh_from_db()
+
+
+def _settle_as_not_run(row: ToolCall, *, by: str, now: datetime) -> None:
+    why = reason("approval.did_not_run", by=by.rpartition(":")[2])
+    end_undone(row, ToolCallState.FAILED, why, now=now, decided_by=by, decided_at=now)
+    AuditEvent.objects.record("tool_call.settled", actor=by, subject=row, why=why, tool=row.tool)
 
 
 def _unconfirmed(call: ToolCall) -> ToolCall:

@@ -17,10 +17,14 @@ TEXTS: dict[str, Any] = {
     "approval.comment_spam": _("The comment was marked as spam."),
     "approval.denied": _("Denied by %(by)s."),
     "approval.denied_before": _("An operator denied the same call before. Do not repeat it."),
+    "approval.did_not_run": _("It did not run, as %(by)s found."),
     "approval.expired": _("Nobody decided in time."),
     "approval.expired_approved": _("It was approved, but could not run within a day."),
     "approval.failed": _("%(tool)s failed: %(error)s"),
     "approval.failed_for_good": _("%(tool)s failed, and will fail again: %(error)s"),
+    "approval.may_have_run": _(
+        "Nobody knows whether this call ran before. Settle that one first, or decide here."
+    ),
     "approval.mode_is_off": _("The mode of the account is off: nothing is published."),
     "approval.not_allowed_now": _("The settings of the agent no longer allow this tool."),
     "approval.not_begun": _("The activation ended before the call began."),
@@ -29,6 +33,9 @@ TEXTS: dict[str, Any] = {
     "approval.policy_asks": _("The policy of the agent asks an operator."),
     "approval.policy_denies": _("The policy of the agent denies it."),
     "approval.ran": _("It ran."),
+    "approval.ran_before": _(
+        "It ran in an earlier activation for the same comment. It is not repeated."
+    ),
     "approval.rule_allows": _("Rule %(pk)s allows it."),
     "approval.rules_only": _(
         "It needs approval, and this agent may only do what its policy or a rule allows."

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import IntegrityError, transaction
+from django.db.models import F, Q
 
 from dialogue.activations import limits
 from dialogue.activations import services as activation_services
@@ -26,8 +27,15 @@ from dialogue.approvals.arguments import BadArguments, built, digest_of, parsed
 from dialogue.approvals.conversation_sources import shown_so_far, with_prompt
 from dialogue.approvals.endings import end_undone, marked, storable
 from dialogue.approvals.execution import ToolRun, record_return, told_again
-from dialogue.approvals.models import ENDED, ToolCall, ToolCallState
-from dialogue.approvals.policy import CallAction, CallFacts, CallVerdict, MatchingRule, decide
+from dialogue.approvals.models import ENDED, ToolCall, ToolCallQuerySet, ToolCallState
+from dialogue.approvals.policy import (
+    CallAction,
+    CallFacts,
+    CallReason,
+    CallVerdict,
+    MatchingRule,
+    decide,
+)
 from dialogue.approvals.preconditions import (
     find_obstacle,
     is_granted,
@@ -50,6 +58,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 MOST_SHOWN = 4_000  # characters of arguments in the transcript; the row has all of them
 HARMLESS = {ToolRisk.READ, ToolRisk.WRITE}  # nobody else notices
+RAN_BEFORE = "This call ran in an earlier attempt and is not repeated. It returned:"
 UNKNOWN_RISK = ToolRisk.EXTERNAL  # of a tool that does not exist
 AUDITED = {
     ToolCallState.DENIED: "tool_call.refused",
@@ -193,6 +202,8 @@ class AgentBelt(ToolBelt):
         tool = TOOLS[call.tool]
         verdict = self._verdict(call, tool, account, settings, now)
         why = reason(verdict.why.value, tool=call.tool, pk=str(verdict.rule or ""))
+        if verdict.why == CallReason.RAN_BEFORE:
+            return self._told_before(call, why, now=now)
         if verdict.answer == CallAction.ASK:
             expires_at = now + timedelta(hours=settings.approval_hours)
             call.advance(ToolCallState.WAITING, why=why, expires_at=expires_at)
@@ -221,6 +232,8 @@ class AgentBelt(ToolBelt):
             is_granted=is_granted(settings, tool, account, built(tool, call.arguments)),
             keeps_trust=tool.scope.startswith("memory:"), was_denied=denied.exists(),
             is_waiting=same.filter(state__in=waiting).exists(),
+            has_run=_earlier(call).filter(state=ToolCallState.DONE).exists(),
+            may_have_run=_earlier(call).filter(state=ToolCallState.UNKNOWN).exists(),
             rules=[
                 MatchingRule(pk=rule.pk, asks_when_untrusted=rule.asks_when_untrusted)
                 for rule in fitting
@@ -281,6 +294,16 @@ class AgentBelt(ToolBelt):
             AuditEvent.objects.record(action, actor=actor, subject=call, why=why, tool=call.tool)
         return CallOutcome(text=call.result, is_error=True, why=why)
 
+    def _told_before(self, call: ToolCall, why: StoredReason, *, now: datetime) -> CallOutcome:
+        """The result that it had in an earlier activation."""
+        earlier = _earlier(call).filter(state=ToolCallState.DONE).latest("pk")
+        call.advance(
+            ToolCallState.DENIED, why=why, result=f"{RAN_BEFORE} {earlier.result}",
+            shown=earlier.shown, decided_by="policy", decided_at=now, ended_at=now,
+        )  # fmt: skip
+        record_return(self.activation, call, now=now)
+        return CallOutcome(text=call.result, why=why)
+
     # ── what it asks ──────────────────────────────────────────────────────
 
     def _locked(self, pk: int) -> tuple[ToolCall, Account]:
@@ -299,6 +322,16 @@ class AgentBelt(ToolBelt):
     def _account(self) -> Account:
         rows = Account.objects.select_related("surface")
         return rows.get(presences=self.activation.presence_id)
+
+
+def _earlier(call: ToolCall) -> ToolCallQuerySet:
+    """The same call about the same comment, by earlier activations."""
+    calls = ToolCall.objects.filter(agent=call.agent_id, item__notification=call.item.notification)
+    if call.item.notification_id is None or call.risk in HARMLESS:
+        return calls.none()
+    # One that an operator edited has the digest of what ran.
+    edited = Q(tool=call.tool, asked_arguments=call.arguments) & ~Q(arguments=F("asked_arguments"))
+    return calls.filter(Q(digest=call.digest) | edited).exclude(item=call.item)
 
 
 def _here(step: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:

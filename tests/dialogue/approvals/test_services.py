@@ -389,11 +389,13 @@ def test_a_person_lets_it_run_again(transactional_db):
         services.run_again(call, by=TOMAS, now=NOON)
 
 
-def test_nobody_would_run_it_again_after_its_activation_ended(asking):
+def test_what_did_not_run_in_an_activation_that_ended_may_be_made_again(asking):
     call = unconfirmed(asking)
     Activation.objects.update(state="abandoned", ended_at=NOON, outcome="activation.worker_died")
-    with pytest.raises(NotAllowed, match="has ended"):
-        services.run_again(call, by=MIRA, now=NOON)
+    services.run_again(call, by=MIRA, now=NOON)
+    assert (call.state, call.decided_by) == ("failed", MIRA)
+    assert str(call.why) == "It did not run, as mira found."
+    assert asking.ran() == []
 
 
 def test_settings_are_asked_for_by_risk():

@@ -11,11 +11,12 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.db import connection
 
+from dialogue.activations import services as activation_services
 from dialogue.activations.models import Activation
 from dialogue.approvals import rules
 from dialogue.errors import LeaseLost, LimitReached
 from dialogue.models import AgentSettings, Memory, ToolCall
-from dialogue.tools.belt import belt_of
+from dialogue.tools.belt import RAN_BEFORE, AgentBelt, belt_of
 from dialogue.voice.base import Brief, ThreadMessage
 from surfaces.models import AuditEvent, Draft
 from tests.dialogue.approvals.factories import INJECTION, CallWorld, tools
@@ -390,3 +391,56 @@ def test_the_settings_row_is_read_anew_at_each_call(asking):
     AgentSettings.objects.filter(agent=asking.agent).update(on_read="ask")
     assert asking.call("look").is_waiting
     assert connection.in_atomic_block  # of the test: nothing is left open by a call
+
+
+# ── after an activation that was interrupted ──────────────────────────────
+
+
+def begin_again(world: CallWorld) -> None:
+    """Its worker died; another activation takes the same comment up."""
+    Activation.objects.filter(pk=world.activation.pk).update(
+        state="abandoned", ended_at=NOON, outcome="activation.worker_died"
+    )
+    world.activation = activation_services.start(
+        world.presence, purpose="reply", why="a test", worker="another", now=NOON,
+        notification=world.notification,
+    )  # fmt: skip
+    world.item = world.activation.items.get()
+    world.belt = AgentBelt(world.item, world.clock)
+
+
+@pytest.mark.parametrize("name", ["shell", "post"])
+def test_what_ran_before_the_worker_died_is_not_run_again_and_the_model_is_told(asking, name):
+    asking.set(on_execute="allow")
+    first = asking.call(name, "once")
+    begin_again(asking)
+    again = asking.call(name, "once")
+    assert again.text == f"{RAN_BEFORE} {first.text}"
+    assert (again.is_error, asking.last().state) == (False, "denied")
+    assert len(asking.ran()) + Draft.objects.count() == 1
+
+
+def test_what_only_read_or_remembered_may_be_repeated(asking):
+    for _ in range(2):
+        assert asking.call("look", "once").text == asking.call("look", "once").text
+        asking.call("save", "once")
+        begin_again(asking)
+    assert asking.ran() == ["once", "once"]
+
+
+def test_what_may_have_run_before_the_worker_died_is_asked_whatever_a_rule_says(asking):
+    asking.set(on_execute="allow")
+    asking.call("shell", "once")
+    asking.call("shell", "else")
+    ToolCall.objects.filter(arguments__text="once").update(
+        state="unknown", why="approval.unknown", ended_at=None
+    )
+    rules.make_rule(
+        asking.agent, tool="shell", patterns={"text": "*"}, until=None, asks_when_untrusted=False,
+        by="operator:mira", now=NOON,
+    )  # fmt: skip
+    begin_again(asking)
+    outcome = asking.call("shell", "once")
+    assert outcome.is_waiting
+    assert outcome.why.code == "approval.may_have_run"
+    assert sorted(asking.ran()) == ["else", "once"]
