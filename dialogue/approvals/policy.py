@@ -7,7 +7,7 @@
 
 The order is the defence. What denies is asked first, so no rule overrides it. Then the policy of
 the risk says allow or ask; words of strangers turn an allow into an ask; and only then may a rule
-of an operator answer in the operator's place.
+of an operator answer in the operator's place. What may have run already is for a person alone.
 """
 
 from collections.abc import Sequence
@@ -37,6 +37,7 @@ class CallReason(Enum):
     WORDS_OF_STRANGERS = "approval.words_of_strangers"
     ASKED_ALREADY = "approval.asked_already"
     DENIED_BEFORE = "approval.denied_before"
+    UNCONFIRMED = "approval.unconfirmed_before"
     RULES_ONLY = "approval.rules_only"
     SKIPPED = "approval.skipped"
 
@@ -63,6 +64,7 @@ class CallFacts:
     keeps_trust: bool = False
     is_waiting: bool = False  # the same call waits already
     was_denied: bool = False  # an operator denied the same call
+    is_unconfirmed: bool = False  # the same call may have run: its worker died
     rules: Sequence[MatchingRule] = ()
 
 
@@ -85,7 +87,7 @@ def decide(call: CallFacts) -> CallVerdict:
     if is_asked_for is None:
         return CallVerdict(CallAction.ALLOW, CallReason.POLICY_ALLOWS)
     for rule in call.rules:
-        if not (call.is_untrusted and rule.asks_when_untrusted):
+        if not (call.is_unconfirmed or (call.is_untrusted and rule.asks_when_untrusted)):
             return CallVerdict(CallAction.ALLOW, CallReason.RULE_ALLOWS, rule.pk)
     for applies, answer, why in (
         (call.was_denied, CallAction.DENY, CallReason.DENIED_BEFORE),
@@ -100,6 +102,8 @@ def decide(call: CallFacts) -> CallVerdict:
 
 def _asks(call: CallFacts) -> CallReason | None:
     """Why a person is asked, or None if the policy allows it."""
+    if call.is_unconfirmed and call.risk != READ:
+        return CallReason.UNCONFIRMED
     if not _is_allowed(call):
         return CallReason.POLICY_ASKS
     if call.is_untrusted and not (call.risk == READ or call.keeps_trust or _is_draft(call)):

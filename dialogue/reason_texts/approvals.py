@@ -41,6 +41,9 @@ TEXTS: dict[str, Any] = {
     "approval.thread_deleted": _("The thread was deleted on the surface."),
     "approval.tool_gone": _("This tool does not exist any more."),
     "approval.undone": _("The decision was undone. It waits again."),
+    "approval.unconfirmed_before": _(
+        "The same call may have run already: its worker died while it ran."
+    ),
     "approval.unknown": _("The worker stopped while it ran. It may have happened, or not."),
     "approval.unknown_tool": _("There is no tool %(tool)s."),
     "approval.words_of_strangers": _(

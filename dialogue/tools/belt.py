@@ -221,6 +221,7 @@ class AgentBelt(ToolBelt):
             is_granted=is_granted(settings, tool, account, built(tool, call.arguments)),
             keeps_trust=tool.scope.startswith("memory:"), was_denied=denied.exists(),
             is_waiting=same.filter(state__in=waiting).exists(),
+            is_unconfirmed=same.filter(state=ToolCallState.UNKNOWN).exists(),
             rules=[
                 MatchingRule(pk=rule.pk, asks_when_untrusted=rule.asks_when_untrusted)
                 for rule in fitting
