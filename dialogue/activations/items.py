@@ -22,6 +22,7 @@ from dialogue.activations.models import (
     Conversation,
     ItemState,
 )
+from dialogue.agents.models.settings import ToolRisk
 from dialogue.approvals.models import ToolCall, ToolCallState
 from surfaces.errors import StaleState
 from surfaces.text.reasons import StoredReason, as_reason, reason
@@ -114,6 +115,8 @@ def _forget(items: Iterable[ActivationItem], why: StoredReason | str, *, now: da
     Conversation.objects.filter(item__in=items).delete()
     for call in ToolCall.objects.filter(item__in=items, state__in=LEFT).order_by("pk"):
         to = LEFT[call.state]
+        if to == Call.UNKNOWN and call.risk == ToolRisk.READ:
+            to = Call.FAILED  # whether it was read matters to nobody
         ended = {} if to == Call.UNKNOWN else {"ended_at": now}
         try:
             call.advance(to, why=as_reason(why), **ended)

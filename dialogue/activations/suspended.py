@@ -86,7 +86,7 @@ def end_overtaken(*, now: datetime) -> int:
     """
     waiting = ActivationItem.objects.filter(
         state=ItemState.WAITING, activation__state=ActivationState.WAITING
-    ).exclude(notification=None)  # fmt: skip
+    )
     read = MD5(Coalesce(F("notification__message__content"), Value(""), output_field=TextField()))
     overtaken = (
         Q(notification__read_at__isnull=False)

@@ -107,7 +107,7 @@ def decide(call: CallFacts) -> CallVerdict:
 
 def _asks(call: CallFacts) -> CallReason | None:
     """Why a person is asked, or None if the policy allows it."""
-    if call.may_have_run:
+    if call.may_have_run and call.risk != READ:
         return CallReason.MAY_HAVE_RUN
     if not _is_allowed(call):
         return CallReason.POLICY_ASKS

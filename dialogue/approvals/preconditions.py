@@ -1,7 +1,7 @@
 """What must still hold when a tool call is approved, and again in the moment it runs.
 
-What passes by itself (a pause, a spent budget, an account that is switched off) keeps an approved
-call waiting, for a day. Everything else makes it stale: the comment was
+What passes by itself (a pause, a spent budget, an account that is switched off, the hours of the
+agent) keeps an approved call waiting, for a day. Everything else makes it stale: the comment was
 edited, deleted or answered, the agent may no longer do this, or nobody is left to be told.
 """
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from dialogue.activations import permissions
 from dialogue.activations.models import LIVE, Purpose
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.agents.models.settings import AgentSettings, ToolRisk, VoiceKind
@@ -34,7 +35,8 @@ class CallObstacle:
 def read_call(pk: int) -> ToolCall:
     """The call with what is asked about it, as it all is now; locked."""
     rows = ToolCall.objects.select_for_update(of=("self",)).select_related(
-        "activation", "agent__settings", "presence__account__surface", "thread",
+        "activation", "agent__settings", "presence__account__surface", "presence__agent__settings",
+        "thread",
         "item__notification__message__post",
     )  # fmt: skip
     return rows.get(pk=pk)
@@ -67,6 +69,8 @@ def find_obstacle(call: ToolCall, *, now: datetime, is_fresh: bool = False) -> C
     if why := _gone(call) or _forbidden(call) or ("" if is_fresh else _moved(call)):
         return CallObstacle(as_reason(why))
     passing = _waits(call, now)
+    if not (passing or is_fresh):  # nobody takes its conversation up before this is over
+        passing = permissions.obstacle(call.presence, now=now) or ""
     return CallObstacle(as_reason(passing), passes=True) if passing else None
 
 

@@ -140,12 +140,12 @@ class NotificationWork(ItemWork):
         except SurfaceError as error:
             stop_account(comment.account, error, now=self.clock())
             self.counts.waits += 1
-            self.leave(error.reason, is_untried=True)
+            self.leave(error.reason, is_untried=not goes_on)
             self.counts.given_back -= 1
             return False
         if _facts_of(Message.objects.select_related("post").get(pk=comment.pk)) == decided_on:
             return True
-        self.leave(as_reason("reply.comment_changed"), is_untried=True)
+        self.leave(as_reason("reply.comment_changed"), is_untried=not goes_on)
         return False
 
     @transaction.atomic

@@ -31,6 +31,7 @@ from dialogue.activations.models import (
 from dialogue.activations.requests import ask_again, rest, stopped
 from dialogue.activations.stop_signal import StopSignal, stop_asked_by
 from dialogue.activations.suspended import LOOK_AGAIN
+from dialogue.approvals.models import ToolCall
 from dialogue.replies.answer import NotificationWork
 from dialogue.replies.explore import ExplorationWork
 from dialogue.replies.item_work import Clock, ItemWork
@@ -99,7 +100,6 @@ def _walk(
 def _write(work: ItemWork, stop: StopSignal) -> EarlyEnd | None:
     """Let the voice work on one item and store what came of it."""
     activation = work.activation
-    asked_before = _requests(activation)
     try:
         work.write(stop)
     except (errors.LeaseLost, DatabaseError):
@@ -107,10 +107,10 @@ def _write(work: ItemWork, stop: StopSignal) -> EarlyEnd | None:
     except errors.VoiceStopping as error:
         return EarlyEnd(ActivationState.RELEASED, error.reason)
     except errors.OutOfBudget as error:
-        work.wait_for_money(error, was_asked=_requests(activation) > asked_before)
+        work.wait_for_money(error, was_asked=_was_asked(work))
         return EarlyEnd(ActivationState.EXHAUSTED, error.reason)
     except errors.LimitReached as error:
-        return _at_limit(work, error.reason, was_asked=_requests(activation) > asked_before)
+        return _at_limit(work, error.reason, was_asked=_was_asked(work))
     except errors.ToolBroken as error:
         work.fail(error.reason)
         return EarlyEnd(ActivationState.FAILED, error.reason)
@@ -134,8 +134,9 @@ def _at_limit(work: ItemWork, why: StoredReason, *, was_asked: bool) -> EarlyEnd
     return EarlyEnd(ActivationState.EXHAUSTED, why, is_failure=True)
 
 
-def _requests(activation: Activation) -> int:
-    return activation.steps.filter(kind="asked").count()
+def _was_asked(work: ItemWork) -> bool:
+    """Whether the voice was asked about this item, in this claim or before it waited."""
+    return work.activation.steps.filter(kind="asked", item=work.item).exists()
 
 
 @transaction.atomic
@@ -160,8 +161,7 @@ def _close(
         activation_services.suspend(
             activation, why, now=now,
             is_failure=bool(early and (early.is_failure or early.state == ActivationState.FAILED)),
-            # What went on and may not yet is not taken up again at once.
-            look_at=now + LOOK_AGAIN if activation.resumed_at else None,
+            look_at=_look_at(activation, now=now),
         )  # fmt: skip
         counts.suspended += 1
     elif early:
@@ -172,6 +172,14 @@ def _close(
         state, why = items.outcome(activation)
         left = activation_services.finish(activation, state, why, now=now)
     _give_back(activation, left, counts, now=now)
+
+
+def _look_at(activation: Activation, *, now: datetime) -> datetime | None:
+    """What went on and may not yet is not taken up again at once; a new question is, if decided."""
+    asks = ToolCall.objects.waiting().filter(
+        activation=activation, item__state=ItemState.WAITING
+    )  # fmt: skip
+    return now + LOOK_AGAIN if activation.resumed_at and not asks.exists() else None
 
 
 def _give_back(

@@ -233,7 +233,8 @@ class AgentBelt(ToolBelt):
             keeps_trust=tool.scope.startswith("memory:"), was_denied=denied.exists(),
             is_waiting=same.filter(state__in=waiting).exists(),
             has_run=_earlier(call).filter(state=ToolCallState.DONE).exists(),
-            may_have_run=_earlier(call).filter(state=ToolCallState.UNKNOWN).exists(),
+            may_have_run=tool.risk not in HARMLESS
+            and any(rows.filter(state=ToolCallState.UNKNOWN) for rows in (same, _earlier(call))),
             rules=[
                 MatchingRule(pk=rule.pk, asks_when_untrusted=rule.asks_when_untrusted)
                 for rule in fitting

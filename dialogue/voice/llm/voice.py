@@ -66,6 +66,8 @@ class ModelVoice:
         tools: ToolBelt | None = None,
         suspended: SuspendedConversation | None = None,
     ) -> Ending:
+        if not self.minds:  # before an approved call runs
+            raise VoiceMisconfigured("voice.no_model")
         # Said again each time, because filters can be reset. These warnings are for whoever
         # writes a program, such as that a model takes no temperature; nobody reads them here.
         warnings.filterwarnings("ignore", module="pydantic")
@@ -83,8 +85,6 @@ class ModelVoice:
     async def _write(
         self, talk: ModelConversation, watch: UsageRecorder, tools: ToolBelt | None, first: str
     ) -> Ending:
-        if not self.minds:
-            raise VoiceMisconfigured("voice.no_model")
         talk.toolset = BeltToolset(tools, watch) if tools else None
         failures: list[VoiceError] = []
         # The model that began goes on, the others after it.
