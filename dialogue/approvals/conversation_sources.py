@@ -12,6 +12,7 @@ from dialogue.memory.models import Trust
 from dialogue.models import Memory
 from dialogue.tools.base import Source
 from dialogue.voice.base import Brief, ThreadMessage
+from dialogue.voice.quoting import Quote
 from surfaces.messages.models import Direction
 from surfaces.models import Message
 
@@ -37,14 +38,21 @@ def with_prompt(item: ActivationItem, brief: Brief) -> list[dict[str, Any]]:
 
 
 def _message(one: ThreadMessage) -> Source:
-    text = "\n".join((one.title, one.text, one.link))
-    number = str(one.number or "")
+    number, text = str(one.number or ""), _shown(one)
     return Source(kind="message", id=number, author=one.author, trust=Trust.STRANGER, text=text)
 
 
 def _candidate(one: ThreadMessage) -> Source:
-    text = f"{one.title}\n{one.text}"
+    text = _shown(one)
     return Source(kind="item", id=one.link, author=one.author, trust=Trust.STRANGER, text=text)
+
+
+def _shown(one: ThreadMessage) -> str:
+    """What a prompt shows of it, the name that its author chose included: neither the invisible
+    characters before its words nor what is cut from them.
+    """
+    quote = Quote.of(one)
+    return "\n".join((quote.author, quote.title, quote.link, quote.words))
 
 
 def _memories(item: ActivationItem, shown: Sequence[ThreadMessage]) -> list[Source]:
@@ -56,7 +64,7 @@ def _memories(item: ActivationItem, shown: Sequence[ThreadMessage]) -> list[Sour
     return [
         Source(
             kind="memory", id=str(one.number or ""), author=one.author,
-            trust=trusted.get(one.number, Trust.STRANGER), text=f"{one.title}\n{one.text}",
+            trust=trusted.get(one.number, Trust.STRANGER), text=_shown(one),
         )
         for one in shown
     ]  # fmt: skip
@@ -71,7 +79,7 @@ def _thread(item: ActivationItem) -> list[Source]:
     return [
         Source(
             kind="message", id=str(row.pk), author=row.author, trust=Trust.STRANGER,
-            text=f"{row.title}\n{row.content}",
+            text="\n".join((row.author, row.title, row.content)),
         )
         for row in rows.order_by("-pk")[:MOST_MESSAGES]
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from dialogue.tools.base import Source
 from surfaces.text.reasons import StoredReason, as_reason
 
 LONGEST_SOURCE = 16_000  # characters kept of the text of one source
-MOST_SOURCES = 300  # of a prompt, or of a result
+MOST_SOURCES = 600  # of a prompt, twice as many as one shows, or of a result
 MOST_MARKED = 10  # sources that are marked at one argument
 NOT_DONE = "Nothing was done."
 

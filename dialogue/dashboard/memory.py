@@ -6,14 +6,17 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from dialogue.activations.models import Activation
+from dialogue.agents import scope
 from dialogue.agents.models.agent import Agent
 from dialogue.budgets.meters import BudgetMeter
 from dialogue.memory import services
 from dialogue.memory.models import Memory, Trust
+from surfaces.operators.scope import UNRESTRICTED, Scope
 from surfaces.web.pagination import KeysetPage, paginate
 from surfaces.web.requests import parse_id
 
@@ -56,10 +59,21 @@ def _source(fact: Mapping[str, Any]) -> MemorySourceLine:
     return MemorySourceLine(words)
 
 
-def list_memories(agent: Agent, asked: str, given: Mapping[str, str]) -> KeysetPage[MemoryRow]:
+def memories_within(reach: Scope) -> QuerySet[Memory]:
+    """Those kept while the agent worked through accounts within reach, or through none."""
+    rows = Memory.objects.filter(agent__in=scope.agents_within(reach).order_by())
+    here = reach.narrow(Activation.objects.all(), account="presence__account", agent="")
+    if reach.accounts is not None:
+        rows = rows.filter(Q(activation=None) | Q(activation__in=here))
+    return rows
+
+
+def list_memories(
+    agent: Agent, asked: str, given: Mapping[str, str], *, reach: Scope = UNRESTRICTED
+) -> KeysetPage[MemoryRow]:
     """Newest first, or those that have these words. One query."""
-    asked = asked.strip()
-    found = Memory.objects.filter(agent=agent).select_related("activation")
+    asked = asked.replace("\0", "").strip()
+    found = memories_within(reach).filter(agent=agent).select_related("activation")
     if asked:
         # Scripts without blanks have no words to find in the index; an agent has few notes.
         query = SearchQuery(asked, config="simple", search_type="websearch")

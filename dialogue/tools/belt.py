@@ -8,7 +8,7 @@ Each step commits before the next. Whatever the model did ends as a text that it
 
 import time
 from asyncio import wait_for, wrap_future
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -46,7 +46,7 @@ from dialogue.approvals.preconditions import (
 from dialogue.errors import LeaseLost
 from dialogue.models import AgentSettings
 from dialogue.tools.base import LONGEST_ARGUMENTS, Tool, ToolContext
-from dialogue.tools.provenance import trace
+from dialogue.tools.provenance import says, trace
 from dialogue.tools.registry import TOOLS
 from dialogue.tools.results import masked, secrets_of
 from dialogue.voice.base import Brief, CallOutcome, ToolBelt, ToolOffer
@@ -141,15 +141,18 @@ class AgentBelt(ToolBelt):
 
     def _begin(self, name: str, text: str, call_id: str) -> CallOutcome | ToolRun:
         """Count the call and make its row: to be decided on, or told at once why not."""
-        asked = self._understood(storable(name)[:80], text)
+        secrets = secrets_of(self.activation.agent)
+        asked = self._understood(masked(storable(name), secrets)[:80], text, secrets)
         return self._propose(asked, text, call_id[:100])
 
-    def _understood(self, name: str, text: str) -> AskedCall:
+    def _understood(self, name: str, text: str, secrets: Sequence[str]) -> AskedCall:
         tool = TOOLS.get(name)
         if tool is None:
             return AskedCall(name=name, problem=reason("approval.unknown_tool", tool=name))
         try:
             arguments = parsed(tool, text)
+            if any(says(arguments, secret) for secret in secrets):
+                raise BadArguments("They hold a credential. Leave it out, in every form.")
         except BadArguments as error:
             why = reason("approval.bad_arguments", tool=name, problems=str(error))
             return AskedCall(name=name, tool=tool, problem=why, ends_as=ToolCallState.FAILED)

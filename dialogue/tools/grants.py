@@ -10,6 +10,7 @@ all of them. A deny wins over every allow.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -41,13 +42,28 @@ class Grant:
     denies: bool = False
 
     def covers(self, service: str, scope: str, resource: str) -> bool:
-        """Whether it is about this. A resource that is not known is covered by `*` only."""
+        """Whether it is about this. A resource that is not known is covered by `*` only.
+
+        A deny is about names that a service may take for the same one, too.
+        """
+        if self.denies and _alike(self.resource, resource):
+            resource = self.resource
         parts = ((self.service, service), (self.scope, scope), (self.resource, resource))
         return all(mine in (ANY, asked) for mine, asked in parts)
 
     def __str__(self) -> str:
         parts = [self.service, self.scope, *([self.resource] if self.resource != ANY else [])]
         return ("!" if self.denies else "") + ":".join(parts)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two names differ in case, width, invisible characters or marks before them only."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(name: str) -> str:
+    name = unicodedata.normalize("NFKC", _UNPRINTABLE.sub("", name)).casefold()
+    return re.sub(r"^/?[a-z]/", "", name.strip()).strip("/#!@ ")
 
 
 def check_grant(text: str) -> Grant:
@@ -95,6 +111,13 @@ def offers(grants: Iterable[str], scope: str) -> bool:
         if allowed in about and not any(grant.denies for grant in about):
             return True
     return False
+
+
+def denies_some(grants: Iterable[str], scope: str) -> bool:
+    """Whether some resource is denied: what the service itself chooses may be that one."""
+    service, _, name = scope.partition(":")
+    known = (grant for grant in _readable(grants) if grant.denies)
+    return any(grant.covers(service, name, grant.resource) for grant in known)
 
 
 def _readable(grants: Iterable[str]) -> Iterable[Grant]:

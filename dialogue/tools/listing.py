@@ -71,7 +71,8 @@ def _facts(*, text: str | None, most: int, at: Any, is_ours: bool, **facts: Any)
 
 def _shown(kind: str, facts: dict[str, Any], *, is_ours: bool) -> ShownText:
     facts = {name: value for name, value in facts.items() if value is not None}
-    words = (facts.get(name) for name in ("title", "links_to", "text"))
+    # Names were chosen by others as well.
+    words = (facts.get(name) for name in ("author", "community", "title", "links_to", "text"))
     source = Source(
         kind=kind, id=facts["id"], author=facts.get("author", ""),
         trust=Trust.AGENT if is_ours else Trust.STRANGER,

@@ -72,7 +72,9 @@ def find_message(account: Account, ref: str) -> Message:
 def remote_ids(ref: str) -> list[str]:
     """The ids of a post and perhaps its comment at the service."""
     ids = [unquote(part) for part in ref.removeprefix(SERVICE).split(":")]
-    is_sane = all(ids) and len(ids) <= 2 and not UNSTORABLE.search("".join(ids))
+    # A path is tidied before it is asked for: two dots would ask for another page.
+    is_sane = all(each.strip(".") for each in ids) and len(ids) <= 2
+    is_sane = is_sane and not UNSTORABLE.search("".join(ids))
     if not ref.startswith(SERVICE) or not is_sane:
         raise ToolError(UNKNOWN.format(ref=ref[:80]))
     return ids

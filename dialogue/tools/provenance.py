@@ -1,13 +1,15 @@
 """Provenance: whose words stand in the arguments of a tool call. Pure.
 
-A text is compared as its letters and digits, in lower case: blanks, punctuation, width, invisible
-characters and markup between them make no difference. Words rest on a source if they share
+A text is compared as its letters and digits, in lower case: blanks, punctuation, width, accents,
+invisible characters and markup between them make no difference, nor do Greek and Cyrillic letters
+that look like Latin ones. Words rest on a source if they share
 
 - five words in a row (eight characters in Chinese and Japanese), or 24 letters in a row, or
 - one whole token: an address, an e-mail address, a @name, an id, a number of six digits or more.
 
-Both sides are also read as if they were URL-encoded, base64 or hexadecimal, and the arguments
-backwards. Paraphrases and translations are not found: no comparison of words finds them.
+Both sides are also read as if they were URL-encoded, base64, hexadecimal or escaped, and the
+arguments backwards, each by itself and all of them together. Paraphrases and translations are not
+found: no comparison of words finds them.
 """
 
 import re
@@ -15,6 +17,7 @@ import unicodedata
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import unescape
 from typing import Any, Self
 from urllib.parse import unquote
@@ -28,12 +31,16 @@ DEEPEST = 20  # levels of nested values
 DECODINGS = 2  # one in the other
 SHORTEST_CODE = 12  # characters of a base64 or hexadecimal piece
 SHORT = 120  # characters of an argument that may be a token as a whole
+MOST_READ = 512  # sources whose forms are kept: each call of a conversation asks for the same
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# What a model is not shown, and marks on letters.
 _HIDDEN = re.compile(
-    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u0300-\u036f\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 _CJK_WORD = re.compile(f"[{_CJK}]")
 _CODE = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST_CODE},}}={{0,2}}")
@@ -48,6 +55,14 @@ _NAME = re.compile(r"(?<![\w.])@([\w.-]*\w)")
 _NUMBER = re.compile(r"(?<!\w)\+?\d(?:[ ./()-]{0,2}\d){5,}(?!\w)")
 _ID = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{6,}(?!\w)")
 _ENDS = ".,;:!?'\"()[]{}<>*_`~/"
+# Small letters of other scripts that are read as Latin ones.
+_LOOKS_LIKE = dict(
+    zip(
+        "авсԁеԍһніјкӏмոорԛѕтսѵԝхуαβεγηικμνορτυχωζıɑɡłøđ",
+        "abcdeghhijklmnopqstuvwxyabeynikmvoptuxwziaglod",
+        strict=True,
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,12 +82,17 @@ def trace(arguments: Mapping[str, Any], sources: Sequence[Source]) -> dict[str, 
     Arguments that rest on none are left out.
     """
     asked = {name: _Asked.of(value) for name, value in arguments.items()}
+    # A sentence may be parted between arguments.
+    values = list(arguments.values())
+    together = _Asked.of([*values, *reversed(values)]) if len(asked) > 1 else None
     found: dict[str, list[Source]] = {name: [] for name in asked}
     for source in dict.fromkeys(sources):
-        told = [_Text(form) for form in _decoded(source.text[:LONGEST])]
-        for name, argument in asked.items():
-            if any(argument.rests_on(text) for text in told):
-                found[name].append(source)
+        told = _forms(source.text[:LONGEST])
+        names = [name for name, argument in asked.items() if argument.rests_on_any(told)]
+        if not names and together and together.rests_on_any(told):
+            names = list(asked)
+        for name in names:
+            found[name].append(source)
     return {name: sorted(by, key=lambda one: one.trust) for name, by in found.items() if by}
 
 
@@ -93,6 +113,13 @@ def resembles(text: str, source: str) -> bool:
     return 2 * len(mine & theirs) >= len(mine)
 
 
+def says(value: Any, words: str) -> bool:
+    """Whether exactly these words stand in a value, as they are, encoded or backwards."""
+    told = [*_texts(value)]
+    forms = (form for text in (*told, "".join(told)) for form in _decoded(text[:LONGEST]))
+    return any(words in form or words in form[::-1] for form in forms)
+
+
 def _tells(word: str) -> bool:
     return len(word) > 3 or not word.isascii() or word.isdigit()
 
@@ -105,6 +132,11 @@ class _Text:
         self.words: list[str] = _WORD.findall(self.plain)
         self.letters = "".join(self.words)
         self.tokens = frozenset(_tokens(self.plain))
+
+
+@lru_cache(maxsize=MOST_READ)
+def _forms(text: str) -> tuple[_Text, ...]:
+    return tuple(_Text(form) for form in _decoded(text))
 
 
 class _Asked:
@@ -134,6 +166,9 @@ class _Asked:
         # Together as well: a sentence may be cut into the values of a list.
         return cls([*texts, " ".join(texts)] if len(texts) > 1 else texts)
 
+    def rests_on_any(self, texts: Iterable[_Text]) -> bool:
+        return any(self.rests_on(text) for text in texts)
+
     def rests_on(self, text: _Text) -> bool:
         return (
             not self.tokens.isdisjoint(text.tokens)
@@ -160,12 +195,23 @@ class _Asked:
 
 
 def _normal(text: str) -> str:
-    if not text.isascii():
-        text = _HIDDEN.sub("", text)
-        # NFKC is quadratic in runs of combining marks, so it gets short pieces.
-        pieces = (text[at : at + 1_000] for at in range(0, len(text), 1_000))
-        text = "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
-    return text.casefold()
+    text = _HIDDEN.sub("", text)
+    if text.isascii():
+        return text.lower()
+    # NFKC is quadratic in runs of combining marks, so it gets short pieces.
+    pieces = (text[at : at + 1_000] for at in range(0, len(text), 1_000))
+    text = "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
+    return text.casefold().translate(_BARE)
+
+
+def _bare() -> dict[int, str]:
+    """Latin, Greek and Cyrillic letters without their accents, as the Latin ones they look like."""
+    letters = map(chr, (*range(0x80, 0x588), *range(0x1E00, 0x2000)))
+    plain = {letter: unicodedata.normalize("NFD", letter)[:1] for letter in letters}
+    return {ord(letter): _LOOKS_LIKE.get(base, base) for letter, base in plain.items()}
+
+
+_BARE = _bare()
 
 
 def _runs(words: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
@@ -208,11 +254,16 @@ def _decoded(text: str, depth: int = DECODINGS) -> list[str]:
     if depth:
         plainer = [unquote(text)] if "%" in text else []
         plainer += [unescape(text)] if "&" in text else []
+        plainer += [_ESCAPED.sub(_meant, text)] if "\\" in text else []
         plainer += [" ".join(parts)] if (parts := list(_unpacked(text))) else []
         for other in plainer:
             if other not in found:
                 found += _decoded(other[:LONGEST], depth - 1)
     return found
+
+
+def _meant(escape: re.Match[str]) -> str:
+    return chr(int(escape[1] or escape[2], 16))
 
 
 def _unpacked(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dialogue.activations.drafting import DraftWords
 from dialogue.activations.services import account_to_speak_from
 from dialogue.agents.limits import in_threads, posts_of, replies_of, said_today
 from dialogue.models import Agent, Presence
+from dialogue.tools import grants
 from dialogue.tools.base import ToolContext, ToolError, ToolResult
 from dialogue.tools.lookup import english, granted
 from dialogue.tools.results import secrets_of
@@ -56,10 +57,7 @@ def publish(
         what = _kind(target)
         community = community or (presence.stone_community if target is None else "")
         where = target.post.submolt if target else community
-        if not granted(context, "write")(where):
-            raise ToolError(
-                f"You have no grant to write in {where or 'no community in particular'}."
-            )
+        _check_granted(context, where)
         _check_limits(presence, target, now=context.now)
         _check_text(presence, account, target, content, title, also_named)
         words = DraftWords(
@@ -72,6 +70,15 @@ def publish(
         except RuleBroken as error:
             raise ToolError(f"It was not written: {english(error)}") from error
     return _told(draft)
+
+
+def _check_granted(context: ToolContext, community: str) -> None:
+    """A post without a community goes where the service puts it: to none that may be denied."""
+    kept, kind = context.activation.agent.settings.grants, context.account.surface.kind
+    is_unknown = not community and grants.denies_some(kept, f"{kind}:write")
+    if is_unknown or not granted(context, "write")(community):
+        where = community or "no community in particular"
+        raise ToolError(f"You have no grant to write in {where}.")
 
 
 def _kind(target: Message | None) -> DraftKind:

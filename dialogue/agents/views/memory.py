@@ -6,11 +6,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from dialogue.agents import scope
 from dialogue.dashboard.agents import agent_of, frame
-from dialogue.dashboard.memory import list_memories, size_of
+from dialogue.dashboard.memory import list_memories, memories_within, size_of
 from dialogue.memory import services
-from dialogue.models import Memory
 from surfaces.operators.permissions import admin_required, moderator_required
 from surfaces.web import toasts
 from surfaces.web.requests import OperatorRequest
@@ -21,7 +19,7 @@ from surfaces.web.responses import redirect_back, rule_errors_as_toasts
 def agent_memory(request: OperatorRequest, slug: str) -> HttpResponse:
     shown, asked = frame(request, slug, "memory"), request.GET.get("q", "")[:200]
     shown |= {
-        "page": list_memories(shown["agent"], asked, request.GET),
+        "page": list_memories(shown["agent"], asked, request.GET, reach=request.user.reach),
         "size": size_of(shown["agent"]),
         "asked": asked,
     }
@@ -31,8 +29,8 @@ def agent_memory(request: OperatorRequest, slug: str) -> HttpResponse:
 @require_POST
 @moderator_required
 def forget(request: OperatorRequest, pk: int) -> HttpResponse:
-    rows = Memory.objects.filter(agent__in=scope.agents_within(request.user.reach).order_by())
-    memory = get_object_or_404(rows.select_related("agent"), pk=pk)
+    rows = memories_within(request.user.reach).select_related("agent")
+    memory = get_object_or_404(rows, pk=pk)
     with rule_errors_as_toasts(request):
         services.forget(memory, by=request.user.actor)
         toasts.show_toast(request, _("Note deleted."))

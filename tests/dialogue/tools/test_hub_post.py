@@ -208,3 +208,21 @@ def test_the_number_of_queries_does_not_grow_with_the_thread(
         make_message(account=bench.account, post=post)
     with django_assert_max_num_queries(45):
         bench.call("hub_post", content=WORDS, reply_to=str(post.pk))
+
+
+def test_where_a_community_is_denied_no_post_goes_where_the_service_chooses(bench):
+    AgentSettings.objects.update(grants=["moltbook:write", "!moltbook:write:general"])
+    bench.activation.agent.settings.refresh_from_db()
+    assert "no grant to write in no community in particular" in refused(
+        bench, content=WORDS, title="On tables"
+    )
+    assert "no grant to write in General" in refused(
+        bench, content=WORDS, title="On tables", community="General"
+    )
+    assert bench.call("hub_post", content=WORDS, title="On tables", community="tides").draft
+
+
+@pytest.mark.parametrize("ref", ["item:..", "item:.", "item:%2e%2e:c1", "item:p1:..."])
+def test_dots_are_no_id_at_a_service(bench, ref: str):
+    with pytest.raises(ToolError, match="no message"):
+        bench.call("hub_get_thread", post_id=ref)
