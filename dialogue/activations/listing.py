@@ -39,8 +39,8 @@ class ActivationRow:
 
     @property
     def took(self) -> timedelta:
-        ended: datetime = self.row.ended_at or self.now
-        return ended - self.row.started_at
+        length: timedelta = (self.row.ended_at or self.now) - self.row.started_at
+        return length
 
     @property
     def worked(self) -> timedelta:
