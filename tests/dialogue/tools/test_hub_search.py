@@ -63,7 +63,7 @@ def test_stored_messages_are_found_newest_first_with_ids_authors_and_sources(ben
         ("message", str(said.pk), "bob", Trust.STRANGER),
         ("message", str(post.pk), "iris", Trust.AGENT),
     ]
-    assert result.sources[0].text == "Salt of the sea"
+    assert result.sources[0].text == "bob\nSalt of the sea"  # the name is a stranger's, too
 
 
 def test_chinese_is_found(bench: Bench):
