@@ -23,6 +23,6 @@ class TaskWork(ItemWork):
             what=DraftKind.POST, title=reply.title, text=reply.text, origin=voice,
             community=community_of(self.activation.presence),
             parts=(reply.terms, reply.pointer, reply.exit),
-            written_for=f"activation:{self.activation.pk}", is_begun=True,
+            written_for=f"activation:{self.activation.pk}",
         )  # fmt: skip
         return put_down(self.activation, words, now=now)

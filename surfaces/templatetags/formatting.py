@@ -167,6 +167,15 @@ def _day_words(on: date, pattern: str, language: str | None) -> str:
 
 
 @register.filter
+def clock(moment: datetime) -> str:
+    """ "19:40" today, "23 Nov, 19:40" on another day."""
+    local = timezone.localtime(moment)
+    if local.date() == timezone.localtime().date():
+        return f"{local:%H:%M}"
+    return dated(local, pgettext("date format", "j M, H:i"))
+
+
+@register.filter
 def day(moment: date | datetime) -> str:
     """ "21 November"."""
     if isinstance(moment, datetime):

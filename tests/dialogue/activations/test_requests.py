@@ -65,6 +65,16 @@ def test_a_task_becomes_a_post_by_the_mode(world, monkeypatch):
     assert run(world).tasks == 0
 
 
+def test_a_task_keeps_the_limit_of_posts(world, monkeypatch):
+    voice(monkeypatch, POST)
+    Presence.objects.update(stones_per_day=0)
+    ask(world)
+    assert run(world).tasks == 1
+    assert not Draft.objects.exists()
+    assert "posts allowed per day" in str(Activation.objects.get().outcome)
+    assert run(world).tasks == 0, "a limit that is reached is no reason to write again"
+
+
 def test_nothing_to_say_is_the_outcome_of_a_task(world, monkeypatch):
     voice(monkeypatch, NothingToSay(words="Nothing to engage with right now."))
     ask(world)
