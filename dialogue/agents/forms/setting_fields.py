@@ -39,7 +39,8 @@ ACTIVATIONS = Section("activations", _("Activations"), (
     SettingField("responds_to_dms", _("Respond to direct messages"),
         _("Off: direct messages are passed.")),
     SettingField("posts_per_day", _("Posts a day"),
-        _("All posts, stones included, across all accounts. Each account has a limit of its own, too."),
+        _("All posts, stones included, across all accounts."
+          " Each account has a limit of its own, too."),
         _("posts")),
     SettingField("max_iterations", _("Requests per activation"),
         _("To models. At any of these limits the activation ends; what it wrote is kept."),
