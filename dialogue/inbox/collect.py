@@ -80,7 +80,10 @@ INSERT = """
 INSERT INTO dialogue_notification
     (agent_id, presence_id, message_id, kind, made_at, look_at, verdict, why, outcome)
 """
-ONCE = "AND p.agent_id = ANY(%(agents)s) ON CONFLICT (agent_id, message_id) DO NOTHING"
+# In the order of the messages, which is that in which they are answered.
+ONCE = """  AND p.agent_id = ANY(%(agents)s)
+ORDER BY m.id ON CONFLICT (agent_id, message_id) DO NOTHING
+"""
 # Posts are included only when they mention us; comments always.
 NEW = """
 SELECT p.agent_id, p.id, m.id,

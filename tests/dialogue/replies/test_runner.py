@@ -114,7 +114,8 @@ def test_a_limit_ends_the_activation_and_what_was_not_begun_is_due_again(world, 
     comments = [world.comment() for _ in range(3)]
 
     def limit(activation: Activation) -> Exception:
-        activation_services.record_step(activation, "asked", now=world.now)
+        item = activation.items.get(state="working")
+        activation_services.record_step(activation, "asked", now=world.now, item=item)
         return errors.LimitReached("activation.time_used")
 
     failing(monkeypatch, None, limit)

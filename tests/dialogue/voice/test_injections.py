@@ -200,10 +200,14 @@ def test_our_rules_stand_in_every_prompt():
 
 # What an answer writes: the waking, its ledger, its draft on the desk. All else stays as it was.
 WRITTEN_BY_ANSWERING = {
-    "Activation", "TranscriptStep", "Notification", "Reservation", "Spending", "AuditEvent",
-    "DeskItem",
+    "Activation", "ActivationItem", "TranscriptStep", "Notification", "Reservation", "Spending",
+    "AuditEvent", "DeskItem",
 }  # fmt: skip
-WAKING = {"claims", "failures", "backs_off_until"}  # of the agent, counted at every waking
+# Of the agent, counted at every activation, and with every notification that moves.
+WAKING = {
+    "claims", "failures", "backs_off_until", "unread", "due_at", "priority_at",
+    "last_activated_at", "explores_at",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from django.db import connection
 from dialogue.models import (
     Activation,
     ApprovalRule,
+    Memory,
     ModelEndpoint,
     Presence,
     Stone,
@@ -57,6 +58,7 @@ class Place:
     call: ToolCall
     unknown: ToolCall
     rule: ApprovalRule
+    memory: Memory
 
 
 def make_place(name: str) -> Place:
@@ -124,7 +126,11 @@ def _of_agent(presence: Presence, name: str) -> dict[str, Any]:
         AuditEvent.objects.record(
             "account.changed", actor="operator:ada", subject=subject, why=f"{name} was changed"
         )
+    memory = Memory.objects.create(
+        agent=agent, activation=activation, words=f"{name} remembers", made_at=NOON
+    )
     return {
+        "memory": memory,
         "hook": hook, "event": event, "activation": activation, "stone": stone, "brain": brain
     }  # fmt: skip
 

@@ -59,6 +59,7 @@ def places_of(address: str, name: str, far: Place) -> list[dict[str, Any]]:
         "models": far.brain.pk,
         "stones": far.stone.pk,
         "activations": far.activation.pk,
+        "memories": far.memory.pk,
         "agents": far.rule.pk if name == "revoke_rule" else far.event.pk,
     }
     found: dict[str, Any] = {}
