@@ -5,7 +5,7 @@ Importing this registers them; `dialogue.models` does, so they are there with th
 
 from django.utils.translation import gettext_lazy as _
 
-from dialogue.reason_texts import approvals, exploration, loop, reports, runs, tools
+from dialogue.reason_texts import approvals, exploration, loop, reports, runs, settings, tools
 from surfaces.text.reasons import register
 
 TEXTS = {
@@ -221,6 +221,6 @@ TEXTS = {
     "wake.program_failed": _("Internal error during the request (%(kind)s). See the log."),
     "wake.secret_lost": _("The secret cannot be decrypted. Enter a new one."),
 }
-for texts in (TEXTS, approvals.TEXTS, exploration.TEXTS, loop.TEXTS, reports.TEXTS, runs.TEXTS,
-              tools.TEXTS):  # fmt: skip
+PARTS = (approvals, exploration, loop, reports, runs, settings, tools)
+for texts in (TEXTS, *(part.TEXTS for part in PARTS)):
     register(texts)

@@ -10,39 +10,25 @@ import time
 from asyncio import wait_for, wrap_future
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
 
 from dialogue.activations import limits
 from dialogue.activations import services as activation_services
 from dialogue.activations.models import ActivationItem
 from dialogue.agents.models.settings import ToolRisk, VoiceKind
-from dialogue.approvals import rules
 from dialogue.approvals.arguments import BadArguments, built, digest_of, parsed
 from dialogue.approvals.conversation_sources import shown_so_far, with_prompt
 from dialogue.approvals.endings import end_undone, marked, storable
 from dialogue.approvals.execution import ToolRun, record_return, told_again
-from dialogue.approvals.models import ENDED, ToolCall, ToolCallQuerySet, ToolCallState
-from dialogue.approvals.policy import (
-    CallAction,
-    CallFacts,
-    CallReason,
-    CallVerdict,
-    MatchingRule,
-    decide,
-)
-from dialogue.approvals.preconditions import (
-    find_obstacle,
-    is_granted,
-    is_usable,
-    policy_of,
-    read_call,
-)
+from dialogue.approvals.models import ENDED, ToolCall, ToolCallState
+from dialogue.approvals.policy import CallAction, CallReason
+from dialogue.approvals.preconditions import find_obstacle, is_granted, is_usable, read_call
+from dialogue.approvals.verdicts import HARMLESS, earlier_calls, verdict_of
 from dialogue.errors import LeaseLost
 from dialogue.models import AgentSettings
 from dialogue.tools.base import LONGEST_ARGUMENTS, Tool, ToolContext
@@ -57,7 +43,6 @@ Clock = Callable[[], datetime]
 P = ParamSpec("P")
 T = TypeVar("T")
 MOST_SHOWN = 4_000  # characters of arguments in the transcript; the row has all of them
-HARMLESS = {ToolRisk.READ, ToolRisk.WRITE}  # nobody else notices
 RAN_BEFORE = "This call ran in an earlier attempt and is not repeated. It returned:"
 UNKNOWN_RISK = ToolRisk.EXTERNAL  # of a tool that does not exist
 AUDITED = {
@@ -203,7 +188,7 @@ class AgentBelt(ToolBelt):
         now, settings = self.clock(), self._settings()
         call, account = self._locked(pk)
         tool = TOOLS[call.tool]
-        verdict = self._verdict(call, tool, account, settings, now)
+        verdict = verdict_of(call, tool, account, settings, now=now)
         why = reason(verdict.why.value, tool=call.tool, pk=str(verdict.rule or ""))
         if verdict.why == CallReason.RAN_BEFORE:
             return self._told_before(call, why, now=now)
@@ -221,34 +206,6 @@ class AgentBelt(ToolBelt):
             AuditEvent.objects.record("tool_call.allowed", actor=by, subject=call, **facts)
         run = self._run_of(call, tool, account, now=now)
         return self._go(run, rule_id=verdict.rule, decided_by=by, decided_at=now)
-
-    def _verdict(
-        self, call: ToolCall, tool: Tool, account: Account, settings: AgentSettings, now: datetime
-    ) -> CallVerdict:
-        same = ToolCall.objects.filter(agent=call.agent_id, digest=call.digest).exclude(pk=call.pk)
-        waiting = [ToolCallState.WAITING, ToolCallState.APPROVED]
-        denied = same.filter(state=ToolCallState.DENIED, decided_by__startswith="operator:")
-        fitting = rules.matching(call.agent_id, call.tool, call.arguments, now=now)
-        facts = CallFacts(
-            risk=tool.risk, policy=policy_of(settings, tool.risk), account_mode=account.mode,
-            approval_mode=settings.approval_mode, is_untrusted=call.is_untrusted,
-            is_granted=is_granted(settings, tool, account, built(tool, call.arguments)),
-            keeps_trust=tool.scope.startswith("memory:"), was_denied=denied.exists(),
-            is_waiting=same.filter(state__in=waiting).exists(),
-            has_run=_earlier(call).filter(state=ToolCallState.DONE).exists(),
-            may_have_run=tool.risk not in HARMLESS
-            and any(rows.filter(state=ToolCallState.UNKNOWN) for rows in (same, _earlier(call))),
-            rules=[
-                MatchingRule(pk=rule.pk, asks_when_untrusted=rule.asks_when_untrusted)
-                for rule in fitting
-            ],
-        )  # fmt: skip
-        verdict = decide(facts)
-        while verdict.rule and not rules.count_hit(verdict.rule, now=now):  # revoked meanwhile
-            left = [rule for rule in facts.rules if rule.pk != verdict.rule]
-            facts = replace(facts, rules=left)
-            verdict = decide(facts)
-        return verdict
 
     @transaction.atomic
     def _after_decision(self, pk: int, *, is_told: bool) -> CallOutcome | ToolRun:
@@ -300,7 +257,7 @@ class AgentBelt(ToolBelt):
 
     def _told_before(self, call: ToolCall, why: StoredReason, *, now: datetime) -> CallOutcome:
         """The result that it had in an earlier activation."""
-        earlier = _earlier(call).filter(state=ToolCallState.DONE).latest("pk")
+        earlier = earlier_calls(call).filter(state=ToolCallState.DONE).latest("pk")
         call.advance(
             ToolCallState.DENIED, why=why, result=f"{RAN_BEFORE} {earlier.result}",
             shown=earlier.shown, decided_by="policy", decided_at=now, ended_at=now,
@@ -326,16 +283,6 @@ class AgentBelt(ToolBelt):
     def _account(self) -> Account:
         rows = Account.objects.select_related("surface")
         return rows.get(presences=self.activation.presence_id)
-
-
-def _earlier(call: ToolCall) -> ToolCallQuerySet:
-    """The same call about the same comment, by earlier activations."""
-    calls = ToolCall.objects.filter(agent=call.agent_id, item__notification=call.item.notification)
-    if call.item.notification_id is None or call.risk in HARMLESS:
-        return calls.none()
-    # One that an operator edited has the digest of what ran.
-    edited = Q(tool=call.tool, asked_arguments=call.arguments) & ~Q(arguments=F("asked_arguments"))
-    return calls.filter(Q(digest=call.digest) | edited).exclude(item=call.item)
 
 
 def _here(step: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:

@@ -191,7 +191,9 @@ def test_nothing_that_a_stranger_orders_is_published_or_run_without_a_person(
 
 
 def test_in_auto_no_call_that_rests_on_strangers_words_publishes(model: ObedientModel):
-    for attempt in attempts()[:: 1 if IS_LONG else 3]:
+    # The words of the suite's orders are in what its strangers wrote.
+    told = [attempt for attempt in attempts() if attempt.name.startswith("agentdojo")]
+    for attempt in told[:: 1 if IS_LONG else 3]:
         _empty()
         house = House(model, "auto")
         house.let_in(attempt)

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from dialogue.activations import priorities
 from dialogue.activations.services import LEASE
-from dialogue.models import Activation, Agent, Notification
+from dialogue.models import Activation, ActivationItem, Agent, Notification
 from surfaces.models import Draft, Message
 from tests.crowds import ask_all, make_crowd
 from tests.stories import processes
@@ -66,7 +66,8 @@ def test_each_piece_of_work_is_done_once_whoever_dies(capsys: Any):
     assert kills >= KILLS
     assert set(drafts) == {row.message_id for row in rows}
     assert set(drafts.values()) == {1}
-    assert states["done"] == AGENTS
+    # One that died between its last draft and its end is abandoned; what it wrote stands.
+    assert ActivationItem.objects.filter(state="drafted").count() == AGENTS
     assert states["running"] == 0
     assert states["abandoned"] >= 1
     assert hands == 0

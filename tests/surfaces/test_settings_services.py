@@ -140,11 +140,11 @@ def test_a_broken_rule_fills_in_its_values_when_it_is_shown():
     assert str(RuleBroken("100% wrong")) == "100% wrong"
 
 
-def test_an_interests_field_that_nothing_reads_is_not_on_the_form(client: Client):
+def test_the_interests_that_exploration_reads_are_on_the_form(client: Client):
     client.force_login(make_operator(username="ada", role="admin"))
     page = client.get(reverse("dialogue:agent_settings", args=[make_agent().slug]))
     for name in ("topics", "communities", "keywords", "follows"):
-        assert f'name="{name}"' not in page.content.decode()
+        assert f'name="{name}"' in page.content.decode()
 
 
 def test_a_row_of_settings_appears_with_its_first_change():
