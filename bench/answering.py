@@ -89,6 +89,7 @@ def measure(presence, world: str) -> tuple[list[float], list[float]]:
     from dialogue.inbox import collect
     from dialogue.replies import loop
     from surfaces.drafts import staleness
+    from surfaces.models import Message
     from tests.factories import make_message
 
     crew = replier.ReplierPool(1)
@@ -104,6 +105,8 @@ def measure(presence, world: str) -> tuple[list[float], list[float]]:
             account=presence.account, author=f"{world} {number}", seen_at=now,
             content=f"What does the {world} chapter {number} leave out? Who reads it at {number}?",
         )  # fmt: skip
+        # As if the watcher had read the thread: nothing answers at this account.
+        Message.objects.filter(kind="post").update(thread_read_at=now)
         busy.append(seconds(lambda now=now: look(now)))
         assert done[-1].drafted == 1, f"it must have written a reply, and did {done[-1]}"
     for part in (collect.collect, loop.release_held, staleness.mark_stale):

@@ -39,7 +39,7 @@ WAIT = """
 INSERT INTO surfaces_draft (account_id, what, target_id, title, text, community, agent, origin,
     terms, pointer, exit, state, made_by, made_at, decided_by, approved_digest, why, judged,
     was_edited, stale_why, sendings, claim_number, claimed_by, key, remote_id, looks, absences,
-    needs_person, sender_died, settled_absent)
+    needs_person, sender_died, settled_absent, waits_for, written_for)
 SELECT account_id, 'reply', id, '', 'Yes, and what would you leave out of it? ' || content, '',
     'agent' || id %% 7, 'model', '', '', '',
     CASE WHEN id %% 10 = 0 THEN 'failed' ELSE 'waiting' END,
@@ -47,7 +47,7 @@ SELECT account_id, 'reply', id, '', 'Yes, and what would you leave out of it? ' 
     '{"code": "note", "text": "Asks."}'::jsonb, '',
     false, CASE WHEN id %% 9 = 0 THEN '{"code": "note", "text": "The comment was edited."}'::jsonb
         ELSE '{}'::jsonb END, 0, 0, '',
-    gen_random_uuid(), '', 0, 0, false, false, false
+    gen_random_uuid(), '', 0, 0, false, false, false, '', ''
 FROM messages m WHERE kind = 'comment' AND direction = 'incoming' AND reply_status IS NULL
     AND spam_status IS NULL AND NOT EXISTS (SELECT FROM surfaces_draft d WHERE d.target_id = m.id)
 ORDER BY id DESC LIMIT %s

@@ -1,21 +1,31 @@
-"""Create the demo: two agents, their presences, and drafts that await approval.
+"""Create the demo: two agents, their presences, drafts and a tool call that await approval.
 
 All of it stays in the built-in hub: its agents speak through its accounts only, and no other agent
 does. Services, triggers of the database and the last check before sending refuse the rest. Clearing
 removes what the demo created.
 """
 
+import json
 import tomllib
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.db import transaction
 
+from dialogue.activations import items
+from dialogue.activations import services as activation_services
+from dialogue.activations.models import Activation, ActivationItem, ItemState, Purpose
+from dialogue.activations.suspended import digest
 from dialogue.agents import presences
 from dialogue.agents import services as agent_services
-from dialogue.models import Agent, Presence
+from dialogue.approvals.execution import in_thread
+from dialogue.models import Agent, Presence, ToolCall
+from dialogue.replies import runner
+from dialogue.replies.verdicts import ReplyCounts
+from dialogue.tools.belt import AgentBelt
 from dialogue.voice.base import built
 from dialogue.voice.scripted.voice import ScriptedVoice
 from surfaces import demo
@@ -26,9 +36,14 @@ from surfaces.errors import NotAllowed, RuleBroken
 from surfaces.extension_points import DraftGuard
 from surfaces.models import Account, Message
 from surfaces.settings.services import change
+from surfaces.text.reasons import reason
 
+WORKER = f"{ACTOR}:0"
 TOLD = Path(__file__).with_name("demo.toml")
-TUNED = ("persona", "topics", "communities", "kernels", "lays_stones")
+TUNED = (
+    "persona", "topics", "communities", "kernels", "lays_stones", "grants", "has_memory",
+    "on_publish",
+)  # fmt: skip
 
 
 # Columns of a draft `d` and its account `a`.
@@ -86,6 +101,72 @@ def _draft(answer: dict[str, Any], *, now: datetime) -> bool:
             return False
         return True
     return False
+
+
+def activate(*, now: datetime) -> None:
+    """One exploration and one task with tools. Reads the hub, so hold no transaction."""
+    for told_of in told()["activation"]:
+        slug = told_of["agent"]
+        _explore(slug, now=now)
+        _do_task(slug, told_of["task"], told_of["call"], now=now)
+
+
+def _explore(slug: str, *, now: datetime) -> Activation:
+    """Look at the posts of the demo; the scripted voice chooses none."""
+    activation = _start(slug, Purpose.EXPLORE, now=now)
+    counts = ReplyCounts()
+    runner.run(
+        activation, counts, clock=lambda: now, until=lambda: False, is_ending=lambda: False
+    )  # fmt: skip
+    return activation
+
+
+def _do_task(slug: str, task: str, calls: list[dict[str, Any]], *, now: datetime) -> Activation:
+    """Make the calls of the demo. It waits for an operator, if one of them does.
+
+    No model is asked: what one might choose stands in demo.toml. Everything after the choice is the
+    usual way: grants and policy decide on each call, what is allowed runs, and one call waits.
+    """
+    activation = _start(slug, Purpose.TASK, task=task, now=now)
+    item = activation.items.get()
+    activation_services.record_step(
+        activation, "asked", why="activation.demo_calls", now=now, item=item
+    )
+    belt = AgentBelt(item, lambda: now)
+    for number, call in enumerate(calls):
+        arguments, call_id = json.dumps(call["arguments"]), f"{ACTOR}-{number}"
+        # In a thread without an event loop, whoever runs the demo.
+        made = in_thread(
+            partial(async_to_sync(belt.call), call["tool"], arguments, call_id=call_id)
+        )
+        made.result()
+    with transaction.atomic():
+        if ToolCall.objects.waiting().filter(item=item).exists():
+            _suspend(activation, item, now=now)
+        else:
+            items.end(activation, item, ItemState.NOTHING, "activation.demo_calls", now=now)
+            activation_services.finish(activation, *items.outcome(activation), now=now)
+    return activation
+
+
+def _start(slug: str, purpose: str, *, task: str = "", now: datetime) -> Activation:
+    presence = Presence.objects.live().select_related("agent__settings", "account__surface").get(
+        agent__slug=slug, agent__is_demo=True
+    )  # fmt: skip
+    why = reason(f"activation.requested_{purpose}", by=ACTOR)
+    return activation_services.start(
+        presence, purpose=purpose, why=why, task=task, worker=WORKER, now=now
+    )
+
+
+def _suspend(activation: Activation, item: ActivationItem, *, now: datetime) -> None:
+    why = "activation.suspended"
+    items.suspend(
+        activation, item, model=ScriptedVoice.name, messages="[]", read_digest=digest(""),
+        why=why, now=now,
+    )  # fmt: skip
+    activation_services.record_step(activation, "suspended", why=why, now=now, item=item)
+    activation_services.suspend(activation, why, now=now)
 
 
 @transaction.atomic

@@ -76,6 +76,7 @@ window.deskDecisions = (() => {
   // ── back ───────────────────────────────────────────────────────────────
 
   function bringBack({ row, place, node }, fresh, words) {
+    row.querySelector("a[aria-current]")?.removeAttribute("aria-current"); // the next one is
     if (place.isConnected) place.replaceWith(row);
     else if (!document.getElementById(row.id)) document.querySelector("#queue .items")?.prepend(row);
     window.deskPanes.keep(row, fresh ?? node);

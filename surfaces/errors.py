@@ -38,6 +38,10 @@ class StaleState(RuleBroken):
     """The row changed since it was read: show the other decision."""
 
 
+class FoundOver(StaleState):
+    """The row can no longer be decided on and ended just now: what was written about it stays."""
+
+
 class IllegalMove(RuleBroken):
     """The step does not exist: a bug or a forged request."""
 

@@ -25,14 +25,14 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """What starts and kills servers runs beside calm tests, not beside more of its kind.
+    """What starts and kills servers runs one after the other, and so do the stories that do.
 
     Browser tests come last: Playwright leaves its event loop marked as running in its worker, and
     code that starts an event loop of its own refuses to do so beside it.
     """
     for item in items:
         if "tests/config/" in item.path.as_posix():
-            item.add_marker(pytest.mark.xdist_group("crash"))
+            item.add_marker(pytest.mark.xdist_group("servers"))
     yield
     items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
 

@@ -79,7 +79,7 @@ def known() -> set[str]:
 
 
 @pytest.fixture
-def chinese(db, client):
+def chinese(transactional_db, client):
     operator = make_operator(username="mira", role="admin", first_name="Mira", language="zh-hans")
     client.force_login(operator)
     return client

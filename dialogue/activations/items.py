@@ -60,7 +60,9 @@ def end(
     activation.mine().update(notifications=handled)
     facts = {"state": state, "why": as_reason(why), "ended_at": now, "draft_id": draft_id}
     _move(item, UNFINISHED, **facts)
-    _forget([item], why, now=now)
+    # As where the agent was given a voice without tools while its call waited.
+    is_written = state in {ItemState.DRAFTED, ItemState.NOTHING}
+    _forget([item], "approval.not_needed" if is_written else why, now=now)
 
 
 def suspend(

@@ -1,14 +1,16 @@
 """Whether an agent may work now, and if not, why. About the agent, not about a comment."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from dialogue.agents.active_hours import next_opening
 from dialogue.agents.models.agent import AgentLocation
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets import services as budget_services
-from dialogue.models import Presence
+from dialogue.models import Agent, Presence
 from surfaces.accounts.models.account import AccountState, ReplyMode
 from surfaces.models import Account, Pause
+from surfaces.pauses.models import PauseScope
 from surfaces.text.reasons import StoredReason, reason
 
 
@@ -18,6 +20,11 @@ def obstacle(presence: Presence, *, now: datetime) -> StoredReason | None:
     Asked where no comment is decided on: explorations, tasks, what an operator wants to run, and
     conversations that go on.
     """
+    return unable(presence, Pause.objects.live(), now=now) or overspent(presence.agent, now=now)
+
+
+def unable(presence: Presence, pauses: Iterable[Pause], *, now: datetime) -> StoredReason | None:
+    """The same without budgets. `pauses` are all live ones, the newest first."""
     agent, account = presence.agent, presence.account
     start, end = agent.active_from, agent.active_to
     for applies, why in (
@@ -32,11 +39,15 @@ def obstacle(presence: Presence, *, now: datetime) -> StoredReason | None:
             return reason(why)
     if trouble := account_trouble(account, now):
         return reason(trouble) if isinstance(trouble, str) else trouble
-    over = Pause.objects.over(
-        surface=account.surface.slug, account=account.name, agent=agent.slug
-    )  # fmt: skip
-    if pause := over.first():
-        return paused_by(pause)
+    over = {
+        (PauseScope.ALL, ""), (PauseScope.SURFACE, account.surface.slug),
+        (PauseScope.ACCOUNT, account.name), (PauseScope.AGENT, agent.slug),
+    }  # fmt: skip
+    pause = next((row for row in pauses if (row.scope, row.subject) in over), None)
+    return paused_by(pause) if pause else None
+
+
+def overspent(agent: Agent, *, now: datetime) -> StoredReason | None:
     if agent.settings.voice != VoiceKind.MODEL:
         return None
     spent = budget_services.spent(agent.slug, agent.settings, now=now)

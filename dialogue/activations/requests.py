@@ -111,7 +111,8 @@ def ask_stop(activation: Activation, *, by: str, now: datetime) -> None:
     if row.state not in LIVE:
         raise NotAllowed(_("This activation has already ended."))
     if row.stop_asked_at:
-        raise StaleState(_("%(by)s is stopping it already."), by=row.stop_asked_by)
+        first = row.stop_asked_by.rpartition(":")[2]
+        raise StaleState(_("%(by)s is stopping it already."), by=first)
     rows = Activation.objects.filter(pk=row.pk)
     rows.update(stop_asked_at=now, stop_asked_by=by[:120])
     subject = AuditSubject(f"activation:{row.pk}", row.presence.account_id, row.agent.slug)

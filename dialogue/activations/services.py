@@ -75,7 +75,6 @@ def start(
         if "activation_one_live_per_agent" not in str(error):
             raise
         raise StaleState(reason("activation.running", agent=presence.agent)) from error
-    presence.agent.note(last_activated_at=now)
     first = ActivationItem(activation=activation, position=1, notification=notification,
                            state=ItemState.WORKING, started_at=now)  # fmt: skip
     later = [

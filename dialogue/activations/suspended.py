@@ -37,7 +37,9 @@ def _ready(now: datetime) -> QuerySet[Activation]:
     """Every call is ended, or approved and due; the agent is not awake."""
     due = Q(state=ToolCallState.APPROVED, not_before__lte=now)
     calls = ToolCall.objects.filter(activation=OuterRef("pk"), item__state=ItemState.WAITING)
-    undecided = calls.exclude(Q(state__in=ENDED) | due)
+    # Out of time: a person settles it, and the conversation, which was told, goes on.
+    told = Q(state=ToolCallState.UNKNOWN) & ~Q(result="")
+    undecided = calls.exclude(Q(state__in=ENDED) | told | due)
     awake = Activation.objects.running().filter(agent=OuterRef("agent"), lane=Lane.WORK)
     rows = Activation.objects.suspended().filter(Q(look_at=None) | Q(look_at__lte=now))
     return rows.filter(~Exists(undecided), ~Exists(awake))

@@ -56,7 +56,9 @@ class TranscriptRow:
 
     @property
     def title(self) -> str:
-        return gettext(self.step.kind).capitalize()
+        kind = gettext(self.step.kind).capitalize()
+        tool = str(self.step.facts.get("tool") or "")
+        return f"{kind} {tool}" if tool else kind
 
     @property
     def words(self) -> str:

@@ -3,6 +3,7 @@
 Delivery follows the account's mode; this module keeps it equal to the presence's mode.
 """
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from dialogue.models import Agent, AgentSettings, Notification, Presence
 from surfaces.accounts.models.account import ReplyMode
 from surfaces.errors import BadInput, NotAllowed
 from surfaces.extension_points import end_waits
-from surfaces.models import Account, AuditEvent
+from surfaces.models import Account, AuditEvent, Message
 from surfaces.settings.changes import Values
 from surfaces.settings.services import SettingsSpec, change
 
@@ -64,6 +65,9 @@ def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presenc
     facts = {"agent": agent.slug, "account": account.name}
     AuditEvent.objects.record("presence.began", actor=by, subject=account, **facts)
     return presence
+
+
+USUAL = 20  # latest posts that tell where an account usually posts
 
 
 class PresenceSpec(SettingsSpec[Presence]):
@@ -134,3 +138,12 @@ def _write_mode(presence: Presence, mode: str) -> None:
     Account.objects.filter(pk=presence.account_id).exclude(mode=mode).update(mode=mode)
     Presence.objects.filter(pk=presence.pk).exclude(obeyed=mode).update(obeyed=mode)
     presence.account.mode = presence.obeyed = mode
+
+
+def community_of(presence: Presence) -> str:
+    """Community of a new post that names none: as set, or where the account usually posts."""
+    if presence.stone_community:
+        return presence.stone_community
+    ours = Message.objects.stones().filter(account=presence.account_id).filter(submolt__gt="")
+    latest = ours.order_by("-created_at", "-id").values_list("submolt", flat=True)[:USUAL]
+    return next((name or "" for name, _ in Counter(latest).most_common(1)), "")

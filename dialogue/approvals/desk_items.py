@@ -1,7 +1,7 @@
 """Tool calls on the desk: to approve, and unconfirmed ones of a worker that died."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -31,7 +31,7 @@ DENIALS = [
 def _line(row: ToolCall, item: DeskItem) -> RowSummary:
     return RowSummary(
         who=item.agent, place=item.account.surface.name, author=item.author, said=item.words,
-        whys=(str(row.why), row.get_risk_display()) if row.why else (row.get_risk_display(),),
+        whys=(row.get_risk_display(), str(row.why)) if row.why else (row.get_risk_display(),),
         badge=_("high") if item.risk == Risk.HIGH else "", badge_css="bad",
         stamp=row.stamp,  # type: ignore[attr-defined]
     )  # fmt: skip
@@ -41,6 +41,8 @@ def title(row: DeskCall) -> str:
     named = {
         "agent": row.agent, "tool": row.call.tool, "place": row.call.presence.account.surface.name
     }  # fmt: skip
+    if row.call.state in {ToolCallState.UNKNOWN, ToolCallState.RUNNING}:
+        return _("%(agent)s called %(tool)s on %(place)s") % named
     return _("%(agent)s asks for %(tool)s on %(place)s") % named
 
 
@@ -83,7 +85,7 @@ def approve(row: DeskCall, given: ActionInput) -> str:
         _check_unread(row, given)
         digest = row.call.digest
     services.approve(row.call, digest=digest, by=given.by, now=given.now, delay=given.delay)
-    return _said(_("Approved %(tool)s for %(agent)s."), row, given)
+    return _said(_("Approved %(tool)s for %(agent)s."), row, given.delay)
 
 
 def _check_unread(row: DeskCall, given: ActionInput) -> None:
@@ -95,9 +97,9 @@ def _check_unread(row: DeskCall, given: ActionInput) -> None:
         )
 
 
-def _said(words: str, row: DeskCall, given: ActionInput) -> str:
+def _said(words: str, row: DeskCall, delay: timedelta) -> str:
     said = words % {"tool": row.call.tool, "agent": row.agent}
-    return FORMATS["sentences"]([said, presenters.when_run(row.call, given.delay)])
+    return FORMATS["sentences"]([said, presenters.when_run(row.call, delay)])
 
 
 def edit(row: DeskCall, given: ActionInput) -> str:
@@ -111,7 +113,7 @@ def edit(row: DeskCall, given: ActionInput) -> str:
         row.call, digest=given.typed("digest"), by=given.by, now=given.now, delay=given.delay,
         arguments=typed.cleaned_data,
     )  # fmt: skip
-    return _said(_("Approved %(tool)s for %(agent)s with your changes."), row, given)
+    return _said(_("Approved %(tool)s for %(agent)s with your changes."), row, given.delay)
 
 
 def deny(row: DeskCall, given: ActionInput) -> str:
@@ -126,14 +128,14 @@ def deny(row: DeskCall, given: ActionInput) -> str:
 def settle_as_run(row: DeskCall, given: ActionInput) -> str:
     result = given.posted.get("result", "").strip()
     services.settle_as_run(row.call, result=result, by=given.by, now=given.now)
-    return _("Marked as run. The agent goes on with it.")
+    return _("Marked as run. It does not run again.")
 
 
 def run_again(row: DeskCall, given: ActionInput) -> str:
-    services.run_again(row.call, by=given.by, now=given.now, delay=given.delay)
+    services.run_again(row.call, by=given.by, now=given.now)
     if row.call.state == ToolCallState.FAILED:
-        return _("Marked as not run. The next activation of the agent may make this call again.")
-    return _said(_("%(tool)s is run again for %(agent)s."), row, given)
+        return _("Marked as not run. The agent may make this call again.")
+    return _said(_("%(tool)s is run again for %(agent)s."), row, services.AT_ONCE)
 
 
 def _undone(row: DeskCall, given: ActionInput) -> str:
@@ -151,7 +153,7 @@ DENY = Action(name="reject", label=_lazy("Deny"), key="r", css="danger", verb=de
 IT_RAN = Action(name="settle_ran", label=_lazy("It ran"), key="a", verb=settle_as_run,
                 in_bulk=False)  # fmt: skip
 AGAIN = Action(name="run_again", label=_lazy("Run again"), key="t", verb=run_again,
-               undo=_undone, in_bulk=False, is_sent_after=True)  # fmt: skip
+               in_bulk=False)  # fmt: skip
 
 SHARED: dict[str, Any] = {
     "subject": "tool_call", "icon": "tool", "load": listing.load, "get": listing.get,

@@ -3,7 +3,9 @@
 quick  one transaction: running, the tool's own writes, done | failed. Killed before it ends,
        nothing of it happened.
 slow   running, committed ─> a thread with a connection of its own ─> done | failed. Killed in
-       between it is `unknown`: no worker repeats it.
+       between, out of time, broken in us, or with an answer lost, it is `unknown`: no worker
+       repeats it.
+       What failed before it was running did nothing.
 """
 
 import logging
@@ -22,7 +24,7 @@ from pydantic import BaseModel
 
 from dialogue.activations import services as activation_services
 from dialogue.agents.models.settings import ToolRisk
-from dialogue.approvals.endings import kept
+from dialogue.approvals.endings import NOT_DONE, kept
 from dialogue.approvals.models import ToolCall, ToolCallState
 from dialogue.errors import LeaseLost
 from dialogue.memory.models import Trust
@@ -36,12 +38,14 @@ from dialogue.tools.base import (
     ToolResult,
 )
 from dialogue.voice.base import CallOutcome
-from surfaces.errors import RuleBroken, SurfaceError
+from surfaces.errors import RuleBroken, SurfaceError, Unconfirmed
+from surfaces.models import AuditEvent
 from surfaces.text.reasons import reason
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 FAILED_FOR_GOOD = "approval.failed_for_good"
+MAY_HAVE_ACTED = "It may have happened: an operator finds out. Do not repeat it."
 NEVER_CAUGHT = (LeaseLost, OperationalError, InterfaceError)  # nothing can be stored now
 
 
@@ -109,8 +113,22 @@ class ToolRun:
                 **facts,
             )  # fmt: skip
             outcome = CallOutcome(text=text)
+        elif self._may_have_acted(done):
+            lost = results.present_words(said(self.tool, done), secrets=self.secrets)
+            text = f"{lost} {MAY_HAVE_ACTED}"
+            why = reason("approval.answer_lost", error=lost[:500])
+            if isinstance(done, TimeoutError):
+                why = reason("approval.timed_out", seconds=f"{self.tool.timeout:g}")
+            call.advance(ToolCallState.UNKNOWN, why=why, result=text, took_ms=took_ms)
+            outcome = CallOutcome(text=text, is_error=True, why=why)
+            AuditEvent.objects.record(
+                "tool_call.unknown", actor="colloquy", subject=call, why=why, tool=call.tool
+            )
         else:
-            text = results.present_words(said(self.tool, done), secrets=self.secrets)
+            words = said(self.tool, done)
+            if isinstance(done, TimeoutError) and call.risk != ToolRisk.READ:
+                words = f"{words} {NOT_DONE}"
+            text = results.present_words(words, secrets=self.secrets)
             is_fatal = isinstance(done, FatalToolError)
             code = FAILED_FOR_GOOD if is_fatal else "approval.failed"
             why = reason(code, tool=call.tool, error=text[:500])
@@ -119,6 +137,13 @@ class ToolRun:
             outcome = CallOutcome(text=text, is_error=True, is_fatal=is_fatal, why=why)
         record_return(self.context.activation, call, now=now)
         return outcome
+
+    def _may_have_acted(self, done: Exception) -> bool:
+        """Whether nobody knows if it happened. What a quick tool did is undone with it."""
+        is_begun = self.tool.is_slow and self.call.state == ToolCallState.RUNNING
+        is_known = isinstance(done, ToolError | RuleBroken | SurfaceError)
+        is_lost = isinstance(done, Unconfirmed) or not is_known
+        return is_begun and is_lost and self.call.risk != ToolRisk.READ
 
 
 def record_return(activation: Any, call: ToolCall, *, now: datetime) -> None:
@@ -158,10 +183,7 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
 def said(tool: Tool, error: Exception) -> str:
     """The error for the model."""
     if isinstance(error, TimeoutError):
-        return (
-            f"{tool.name} took longer than {tool.timeout:g} seconds and was abandoned. "
-            "It may still have happened."
-        )
+        return f"{tool.name} took longer than {tool.timeout:g} seconds and was abandoned."
     if isinstance(error, ToolError):
         return str(error)
     if isinstance(error, RuleBroken | SurfaceError):

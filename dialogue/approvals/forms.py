@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from pydantic import BaseModel, ValidationError
 
 from dialogue.approvals.models import ToolCall
-from dialogue.approvals.patterns import as_text, canonical
+from dialogue.approvals.patterns import as_text, canonical, literal
 from dialogue.approvals.rules import LONGEST_PATTERN
 from dialogue.tools.base import LONGEST_ARGUMENTS
 from dialogue.tools.registry import TOOLS
@@ -222,4 +222,8 @@ class ApprovalRuleForm(StyledForm, forms.Form):
 def _exactly(value: Any) -> str:
     """The pattern that only this value fits, or its beginning if it is longer than a pattern."""
     text = as_text(value)
-    return text if len(text) <= LONGEST_PATTERN else f"{text[: LONGEST_PATTERN - 1]}*"
+    if len(pattern := literal(text)) <= LONGEST_PATTERN:
+        return pattern
+    beginning = text[: LONGEST_PATTERN - 1]
+    kept = beginning[: LONGEST_PATTERN - 1 - beginning.count("*")].rstrip("\\")
+    return f"{literal(kept)}*"

@@ -1,7 +1,7 @@
 """Tool calls of agents, and the rules that approve some of them.
 
 proposed ──policy allows──────────────────────────────> running ──> done | failed
-   ├──policy denies──> denied                  ┌──────────^  └─ worker died ─> unknown
+   ├──policy denies──> denied                  ┌──────────^  └─ worker died, out of time ─> unknown
    └──> waiting ──> approved (an operator, or a rule) ───┘               │
            │   └──undo──┘                                 <──run again───┴──it ran──> done
            └──> denied | expired | stale                         └─ did not run ─> failed

@@ -29,6 +29,7 @@ class RuleEffect:
 
     allowed: list[ToolCall] = field(default_factory=list)  # asked, and it would have let through
     denied: list[ToolCall] = field(default_factory=list)  # of this tool, denied by operators
+    untrusted: list[ToolCall] = field(default_factory=list)  # it fits, and would still ask
 
 
 @transaction.atomic
@@ -110,8 +111,10 @@ def effect(
     found = RuleEffect()
     for call in _asked(agent, tool):
         fits = matches(patterns, call.asked_arguments)
-        if asks_when_untrusted and call.is_untrusted:
+        if fits and asks_when_untrusted and call.is_untrusted:
             fits = False
+            if len(found.untrusted) < MOST_SHOWN:
+                found.untrusted.append(call)
         if fits and len(found.allowed) < MOST_SHOWN:
             found.allowed.append(call)
         if len(found.denied) < MOST_SHOWN and _is_denied(call):

@@ -19,7 +19,7 @@ from dialogue.approvals.models import ToolCall, ToolCallState
 from dialogue.approvals.preconditions import CallObstacle, find_obstacle, is_granted, read_call
 from dialogue.tools import results
 from dialogue.tools.registry import TOOLS
-from surfaces.errors import BadInput, NotAllowed, StaleState
+from surfaces.errors import BadInput, FoundOver, NotAllowed, StaleState
 from surfaces.models import AuditEvent
 from surfaces.settings import instance
 from surfaces.text.reasons import StoredReason, reason
@@ -43,7 +43,7 @@ def approve(
 ) -> None:
     """Approve exactly this call, or with `arguments` instead, to run after `delay`.
 
-    A call that can no longer run ends as stale or expired, and `StaleState` says so.
+    A call that can no longer run ends as stale or expired, and `FoundOver` says so.
     """
     with transaction.atomic():
         row = _undecided(call)
@@ -56,7 +56,7 @@ def approve(
             _approve(row, values, obstacle, by=by, now=now, not_before=now + delay)
     call.refresh_from_db()
     if ended:
-        raise StaleState(ended)
+        raise FoundOver(ended)
 
 
 def _approve(
@@ -169,24 +169,27 @@ def settle_as_run(call: ToolCall, *, result: str, by: str, now: datetime) -> Non
         ToolCallState.DONE, why=reason("approval.settled", by=by.rpartition(":")[2]), result=told,
         decided_by=by, decided_at=now, ended_at=now,
     )  # fmt: skip
-    AuditEvent.objects.record("tool_call.settled", actor=by, subject=row, tool=row.tool)
+    AuditEvent.objects.record(
+        "tool_call.settled", actor=by, subject=row, why=row.why, tool=row.tool
+    )
     call.refresh_from_db()
 
 
 @transaction.atomic
-def run_again(call: ToolCall, *, by: str, now: datetime, delay: timedelta = AT_ONCE) -> None:
-    """An operator saw that an unconfirmed call did not run, or may run twice.
+def run_again(call: ToolCall, *, by: str, now: datetime) -> None:
+    """An operator saw that an unconfirmed call did not run, or may run twice. There is no undo.
 
-    Where its activation has ended, nobody would run it: then the next one may make it again.
+    Where its activation has ended or goes on without it, nobody would run it: then the agent may
+    make it again.
     """
     row = _unconfirmed(call)
-    if row.activation.state not in LIVE:
+    if row.activation.state not in LIVE or row.result:
         _settle_as_not_run(row, by=by, now=now)
         call.refresh_from_db()
         return
     row.advance(
         ToolCallState.APPROVED, why="approval.run_again", approved_digest=row.digest, decided_by=by,
-        decided_at=now, not_before=now + delay, worker="", started_at=None,
+        decided_at=now, not_before=now, worker="", started_at=None,
     )  # fmt: skip
     AuditEvent.objects.record(
         "tool_call.run_again", actor=by, subject=row, tool=row.tool, digest=row.digest

@@ -40,6 +40,7 @@ def approval_rules(request: OperatorRequest, slug: str) -> HttpResponse:
     shown = frame(request, slug, "rules")
     page, now = paginate(_rules(shown["agent"]), request.GET), timezone.now()
     shown |= {"page": page, "rows": [(rule, ended(rule, now)) for rule in page.rows]}
+    shown["why_not"] = "" if _sees_whole(request, shown["agent"]) else WHOLE
     return render(request, "dialogue/approvals/rules.html", shown)
 
 
@@ -80,13 +81,17 @@ def make_rule(request: OperatorRequest, slug: str) -> HttpResponse:
 
 
 def _check_whole(request: OperatorRequest, agent: Agent) -> None:
-    if request.user.reach.accounts is None:
-        return
-    spoken = Presence.objects.live().filter(agent=agent).exclude(
-        account__in=request.user.reach.accounts
-    )  # fmt: skip
-    if spoken.exists():
+    if not _sees_whole(request, agent):
         raise PermissionDenied(WHOLE)
+
+
+def _sees_whole(request: OperatorRequest, agent: Agent) -> bool:
+    """Whether all its accounts are within reach: patterns quote calls of any of them."""
+    reach = request.user.reach
+    if reach.accounts is None:
+        return True
+    spoken = Presence.objects.live().filter(agent=agent)
+    return not spoken.exclude(account__in=reach.accounts).exists()
 
 
 def _call(request: OperatorRequest, agent: Agent, pk: int | None) -> ToolCall | None:
@@ -124,8 +129,9 @@ def _effect(request: OperatorRequest, agent: Agent, form: ApprovalRuleForm) -> d
     found = rules.effect(
         agent, tool=form.tool, patterns=form.patterns, asks_when_untrusted=form.asks
     )
-    both, reach = [*found.allowed, *found.denied], request.user.reach
-    seen = {call.pk for call in both}
+    shown = {"allowed": found.allowed, "denied": found.denied, "untrusted": found.untrusted}
+    reach = request.user.reach
+    seen = {call.pk for calls in shown.values() for call in calls}
     if reach.accounts is not None:
         rows = ToolCall.objects.filter(pk__in=seen)
         rows = reach.narrow(rows, account="presence__account", agent="")
@@ -134,7 +140,7 @@ def _effect(request: OperatorRequest, agent: Agent, form: ApprovalRuleForm) -> d
     told = {
         name: [(call, presenters.summary(call), call.pk in allowed) for call in calls
                if call.pk in seen]
-        for name, calls in (("allowed", found.allowed), ("denied", found.denied))
+        for name, calls in shown.items()
     }  # fmt: skip
     return told | {"most": rules.MOST_SHOWN}
 
@@ -169,7 +175,10 @@ def _approved(request: OperatorRequest, call: ToolCall, words: str, now: datetim
         toasts.show_toast(request, words)
         toasts.show_error(request, error)
     else:
-        words = FORMATS["sentences"]([words, _("This call is approved.")])
+        approved = _("This call is approved.")
+        if delay:
+            approved = _("This call is approved; an undo takes that back and keeps the rule.")
+        words = FORMATS["sentences"]([words, approved])
         seconds = str(int(delay.total_seconds()))
         undo = reverse("surfaces:desk_undo") if delay else ""
         toasts.show_toast(

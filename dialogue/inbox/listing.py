@@ -8,10 +8,12 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _lazy
 
 from dialogue.agents.models.agent import Agent
+from dialogue.inbox import suspensions
 from dialogue.inbox.models import UNREAD, Notification, NotificationOutcome
 from dialogue.inbox.waiting import verdict_words
 from surfaces.messages.models import ReplyStatus, beginning
 from surfaces.operators.scope import UNRESTRICTED, Scope
+from surfaces.text.reasons import StoredReason
 from surfaces.web.pagination import KeysetPage, paginate
 
 EXCERPT = 280
@@ -30,6 +32,7 @@ HEAVY = ("raw_json", "search", "content")
 class InboxRow:
     note: Notification
     now: datetime
+    held: StoredReason | None = None  # what holds its conversation now
 
     @property
     def looks_again(self) -> datetime | None:
@@ -58,7 +61,7 @@ class InboxRow:
         message = self.note.message
         if self.state == "failed" and message and message.reply_why:
             return str(message.reply_why)
-        return str(self.note.why) or verdict_words(self.note.verdict)
+        return str(self.held or self.note.why) or verdict_words(self.note.verdict)
 
     @property
     def can_try_again(self) -> bool:
@@ -74,4 +77,7 @@ def list_inbox(
     rows = rows.select_related("message__post", "presence__account__surface", "draft")
     found = rows.annotate(excerpt=beginning("message__content", EXCERPT))
     found = reach.narrow(found, account="presence__account", agent="")
-    return paginate(found, given, keep={"show": tab}).map(lambda note: InboxRow(note, now))
+    page = paginate(found, given, keep={"show": tab})
+    unread = [note for note in page.rows if note.read_at is None]
+    held = suspensions.holds([n.pk for n in unread if n.verdict == suspensions.SUSPENDED], now=now)
+    return page.map(lambda note: InboxRow(note, now, held.get(note.pk)))

@@ -4,7 +4,7 @@ Added by `dialogue.extensions`. One query, however many messages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -32,6 +32,7 @@ from django.utils.translation import ngettext
 from dialogue.activations.models import Activation, ActivationState, ItemState, TranscriptStep
 from dialogue.activations.transcript import took
 from dialogue.budgets.meters import money
+from dialogue.inbox import suspensions
 from dialogue.inbox.models import Notification, NotificationQuerySet
 from surfaces.models import Draft, Message
 from surfaces.operators.scope import Scope
@@ -79,6 +80,7 @@ class ThreadActivation:
 class ThreadNotification:
     """A notification; `message` None: an activation for a post of ours."""
 
+    pk: int | None
     message: int | None
     slug: str
     name: str
@@ -145,20 +147,34 @@ def _lives(messages: Sequence[Message], drafts: Iterable[Draft], reach: Scope) -
         found = lives.setdefault(turn, [])
         if waking.pk:
             found.append(waking)
-    return lives
+    return _as_held(lives)
+
+
+def _as_held(lives: Lives) -> Lives:
+    """With what holds those that wait for approval now. No query where none does."""
+    held = suspensions.holds(
+        [turn.pk for turn in lives
+         if turn.pk and turn.read_at is None and turn.verdict == suspensions.SUSPENDED],
+        now=timezone.now(),
+    )  # fmt: skip
+    if not held:
+        return lives
+    return {replace(turn, why=held.get(turn.pk or 0, turn.why)): found
+            for turn, found in lives.items()}  # fmt: skip
 
 
 def _rows(asked: list[int], posts: list[int], reach: Scope) -> Iterable[tuple[Any, ...]]:
     """Notifications with their activations, and activations for posts, in one query."""
     turns = _within(_with_attempts(Notification.objects.filter(message__in=asked)), reach)
     heard = turns.values_list(
-        "message_id", "agent__slug", "agent__name", "kind", "verdict", "why", "made_at",
+        "pk", "message_id", "agent__slug", "agent__name", "kind", "verdict", "why", "made_at",
         "considered_at", "look_at", "read_at", "announced_at", *BEGUN,
     )  # fmt: skip
     laid = _within(Activation.objects.filter(draft__in=posts, notification=None), reach)
     laid = laid.annotate(came=Value(ItemState.DRAFTED.value))
+    nothing = Value(None, output_field=BigIntegerField())
     wrote = laid.values_list(
-        Value(None, output_field=BigIntegerField()), "agent__slug", "agent__name", "purpose",
+        nothing, nothing, "agent__slug", "agent__name", "purpose",
         Value(""), "why", *[NEVER] * 5, *LAID,
     )  # fmt: skip
     if not posts:

@@ -26,6 +26,7 @@ TEXTS: dict[str, Any] = {
         "Nobody knows whether this call ran before. Settle that one first, or decide here."
     ),
     "approval.mode_is_off": _("The mode of the account is off: nothing is published."),
+    "approval.not_needed": _("The agent ended without it."),
     "approval.not_allowed_now": _("The settings of the agent no longer allow this tool."),
     "approval.not_begun": _("The activation ended before the call began."),
     "approval.not_granted": _("The agent has no grant for this call of %(tool)s."),
@@ -48,6 +49,10 @@ TEXTS: dict[str, Any] = {
     "approval.thread_deleted": _("The thread was deleted on the surface."),
     "approval.tool_gone": _("This tool does not exist any more."),
     "approval.undone": _("The decision was undone. It waits again."),
+    "approval.answer_lost": _("Its answer was lost. It may have happened, or not: %(error)s"),
+    "approval.timed_out": _(
+        "It took longer than %(seconds)s s and was abandoned. It may have happened, or not."
+    ),
     "approval.unknown": _("The worker stopped while it ran. It may have happened, or not."),
     "approval.unknown_tool": _("There is no tool %(tool)s."),
     "approval.words_of_strangers": _(

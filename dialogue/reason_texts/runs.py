@@ -9,6 +9,10 @@ TEXTS: dict[str, Any] = {
         "The conversation has %(size)s bytes; at most %(most)s are kept while it waits for"
         " approval."
     ),
+    "activation.demo_calls": _(
+        "An example of the demo: no model was asked, and the tool calls that follow were chosen"
+        " beforehand."
+    ),
     "activation.explores": _("It was not active for some time and looks for posts to answer."),
     "activation.item_moved": _("Another worker has this item now."),
     "activation.left_for_later": _("The process was stopped before this was begun."),
@@ -36,6 +40,8 @@ TEXTS: dict[str, Any] = {
     "activation.thread_full": _("%(used)s of %(most)s replies allowed per thread are used."),
     "verdict.not_wanted": _("the agent does not answer notifications of this kind"),
     "verdict.stopped": _("an operator stopped the activation"),
+    "verdict.tool_decided": _("its tool calls are decided, and a free worker goes on with it"),
+    "verdict.tool_waits_held": _("%(why)s; besides, a tool call waits for approval"),
     "verdict.tool_waits": _("a tool call of its activation waits for approval"),
     "verdict.unknown_kind": _("the program knows no answer to notifications of this kind"),
 }

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Lower
 
 from dialogue.activations.models import ActivationItem, ItemState
 from dialogue.activations.permissions import account_trouble, paused_by
@@ -56,10 +57,7 @@ class SituationBatch:
         agents = {row.agent_id: row.agent for row in rows}
         messages = [row.message_id for row in rows if row.message_id]
         world._read_answers(messages)
-        surfaces = {row.presence.account.surface_id for row in rows}
-        accounts = Account.objects.filter(surface__in=surfaces)
-        for surface, remote_id, handle in accounts.values_list("surface", "remote_id", "handle"):
-            world.ours |= {(surface, name) for name in (remote_id, handle.lower()) if name}
+        world._read_ours(rows)
         world._read_counts(rows)
         waiting = ActivationItem.objects.filter(notification__in=rows, state=ItemState.WAITING)
         world.waiting = set(waiting.values_list("notification_id", flat=True).order_by())
@@ -78,6 +76,18 @@ class SituationBatch:
         pairs = held.exclude(pause=None).values_list("pk", "pause")
         pauses = Pause.objects.in_bulk([pause for _, pause in pairs])
         self.pauses = {presence: pauses[pause] for presence, pause in pairs}
+
+    def _read_ours(self, rows: Sequence[Notification]) -> None:
+        """Our accounts among the authors, by id and by name without case."""
+        authors = [row.message for row in rows if row.message]
+        by_id = Q(remote_id__in={message.author_id for message in authors} - {""})
+        names = {message.author for message in authors} - {""}
+        by_name = Q(name_lower__in={name.lower() for name in names}) | Q(handle__in=names)
+        accounts = Account.objects.annotate(name_lower=Lower("handle"))
+        accounts = accounts.filter(surface__in={row.presence.account.surface_id for row in rows})
+        found = accounts.filter(by_id | by_name)
+        for surface, remote_id, handle in found.values_list("surface", "remote_id", "handle"):
+            self.ours |= {(surface, name) for name in (remote_id, handle.lower()) if name}
 
     def _read_answers(self, messages: Sequence[int]) -> None:
         ours = Message.objects.filter(direction=Direction.OUTGOING)

@@ -76,5 +76,5 @@ def keep(row: Notification, verdict: ReplyVerdict, drafts: Sequence[Draft], now:
     rows = Message.objects.filter(pk=row.comment.pk)
     if verdict.why == Reason.TRIED_OUT:
         reply_state.mark_failed(rows.filter(OPEN), verdict.reason)
-    elif verdict.why != Reason.DRAFTED:
+    elif verdict.why not in {Reason.DRAFTED, Reason.TOOL_WAITS}:  # pages say what holds it now
         reply_state.note_reason(rows, verdict.reason)

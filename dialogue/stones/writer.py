@@ -10,7 +10,6 @@ together with its draft. If a worker dies, the stone is retried and no post is w
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -26,7 +25,7 @@ from dialogue.activations.models import Activation, Purpose
 from dialogue.activations.models import ActivationState as Ended
 from dialogue.activations.requests import stopped
 from dialogue.activations.stop_signal import StopSignal, stop_asked_by
-from dialogue.agents.models.presence import Presence
+from dialogue.agents import presences
 from dialogue.errors import LeaseLost, OutOfBudget, VoiceError, VoiceStopping
 from dialogue.stones import scheduler
 from dialogue.stones.models import MOST_TRIES, Stone, StoneState
@@ -45,7 +44,6 @@ Speak = Callable[..., tuple[Reply, str]]
 FIRST_WAIT = timedelta(minutes=10)  # after a failed attempt; doubles
 LONGEST_WAIT = timedelta(hours=6)
 STALE_AFTER = timedelta(days=1)  # later, source and slot are out of date
-USUAL = 20  # latest posts that determine the usual community
 
 
 @dataclass(slots=True)
@@ -143,7 +141,7 @@ def _keep(stone: Stone, woken: Activation, written: Reply, voice: str, *, now: d
     deleted = Message.objects.filter(pk=stone.thread_id or 0).exclude(deleted_at=None)
     words = DraftWords(
         what=DraftKind.POST, title=written.title, text=written.text,
-        community=community_of(stone.presence), origin=voice, is_begun=True,
+        community=presences.community_of(stone.presence), origin=voice, is_begun=True,
         parts=(written.terms, written.pointer, written.exit),
     )  # fmt: skip
     also = [(deleted.exists(), "stone.parent_deleted")]
@@ -196,15 +194,6 @@ def _what_next(
 def _ours(stone: Stone) -> QuerySet[Stone]:
     """Query for the stone while this attempt is the current one."""
     return Stone.objects.filter(pk=stone.pk, state=StoneState.CHOSEN, tries=stone.tries)
-
-
-def community_of(presence: Presence) -> str:
-    """Community of the post: as set, or where the account usually posts."""
-    if presence.stone_community:
-        return presence.stone_community
-    ours = Message.objects.stones().filter(account=presence.account_id).filter(submolt__gt="")
-    latest = ours.order_by("-created_at", "-id").values_list("submolt", flat=True)[:USUAL]
-    return next((name or "" for name, _ in Counter(latest).most_common(1)), "")
 
 
 def _take_back_sent_back(now: datetime) -> None:

@@ -1,5 +1,6 @@
 """Arguments of tools: strict, bounded, and refused in words that a model can act on."""
 
+import unicodedata
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -31,6 +32,18 @@ def _said(value: str) -> str:
     return value
 
 
+def _one_line(value: str) -> str:
+    if any(unicodedata.category(sign) in {"Cc", "Zl", "Zp"} for sign in value):
+        raise ValueError("it must be one line")
+    return value
+
+
+def _visible(value: str) -> str:
+    if any(unicodedata.category(sign) == "Cf" for sign in value):
+        raise ValueError("it holds characters that nobody can see; write it without them")
+    return value
+
+
 def _or_empty(value: Any) -> Any:
     return "" if value is None else value
 
@@ -43,6 +56,8 @@ def _as_text(value: Any) -> Any:
 
 Text = Annotated[str, BeforeValidator(_storable), AfterValidator(_said)]
 OptionalText = Annotated[str, BeforeValidator(_storable), BeforeValidator(_or_empty)]
+Title = Annotated[OptionalText, AfterValidator(_one_line)]
+Name = Annotated[Title, AfterValidator(_visible)]  # of a community or an author
 Ref = Annotated[
     str, BeforeValidator(_storable), BeforeValidator(_as_text), BeforeValidator(_or_empty),
     Field(max_length=1_500),

@@ -52,12 +52,15 @@ AUDITED = {
 
 
 def belt_of(item: ActivationItem, *, clock: Clock) -> "AgentBelt | None":
-    """The tools of an item, or None where its agent has none and no call of it is left to tell."""
-    settings = AgentSettings.objects.get(agent=item.activation.agent_id)
-    if settings.voice != VoiceKind.MODEL:
-        return None
+    """The tools of an item, or None where its agent has none and no call of it is left to tell.
+
+    What an operator approved runs with every voice.
+    """
     belt = AgentBelt(item, clock)
-    return belt if belt.offered() or item.tool_calls.exists() else None
+    if item.tool_calls.exists():
+        return belt
+    settings = AgentSettings.objects.get(agent=item.activation.agent_id)
+    return belt if settings.voice == VoiceKind.MODEL and belt.offered() else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -212,7 +215,7 @@ class AgentBelt(ToolBelt):
         """What an operator decided; an approved call runs now, as it was approved, or is stale."""
         now = self.clock()
         call, account = self._locked(pk)
-        if call.state in ENDED:
+        if call.state in ENDED or (is_told and call.state == ToolCallState.UNKNOWN):
             if not is_told:
                 record_return(self.activation, call, now=now)
             return told_again(call)

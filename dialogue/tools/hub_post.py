@@ -6,7 +6,7 @@ from pydantic import Field
 
 from dialogue.agents.models.settings import ToolRisk
 from dialogue.tools import looked_at
-from dialogue.tools.arguments import OptionalText, Ref, Text, ToolArguments
+from dialogue.tools.arguments import Name, Ref, Text, Title, ToolArguments
 from dialogue.tools.base import Tool, ToolContext, ToolError, ToolResult
 from dialogue.tools.grants import CHECKED_BY_TOOL
 from dialogue.tools.listing import SERVICE
@@ -27,8 +27,8 @@ from surfaces.models import Message
 class HubPostArguments(ToolArguments):
     content: Text = Field(max_length=40_000, description="The text, as it is to be read.")
     reply_to: Ref = Field("", description="What it answers: the id of a message. None: a post.")
-    community: OptionalText = Field("", max_length=200, description="Of a new post.")
-    title: OptionalText = Field("", max_length=300, description="Of a new post, which needs one.")
+    community: Name = Field("", max_length=200, description="Of a new post.")
+    title: Title = Field("", max_length=300, description="Of a new post, which needs one.")
 
 
 def prepare(context: ToolContext, asked: HubPostArguments) -> None:
@@ -95,4 +95,5 @@ TOOL = Tool(
     run=run,
     resource=lambda asked: CHECKED_BY_TOOL,
     prepare=prepare,
+    timeout=30.0,  # of `prepare`, which reads what hub_get_thread reads
 )

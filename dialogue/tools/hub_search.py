@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from dialogue.agents.models.settings import ToolRisk
-from dialogue.tools.arguments import Limit, OptionalText, Text, ToolArguments
+from dialogue.tools.arguments import Limit, Name, Text, ToolArguments
 from dialogue.tools.base import Tool, ToolContext, ToolError, ToolResult
 from dialogue.tools.grants import CHECKED_BY_TOOL
 from dialogue.tools.listing import listed, show_item, show_message
@@ -12,6 +12,7 @@ from surfaces.adapters.feeds import MOST_POSTS
 from surfaces.adapters.types import Item
 from surfaces.messages.filters import Filters
 from surfaces.messages.listing import list_messages
+from surfaces.messages.models import MessageKind
 from surfaces.models import Message
 
 EXCERPT = 600  # characters of one text
@@ -20,8 +21,8 @@ MORE = 3  # times as many are looked at as are wanted: some may not be shown
 
 class HubSearchArguments(ToolArguments):
     query: Text = Field(max_length=200, description="Words that all stand in the text or title.")
-    community: OptionalText = Field("", max_length=200, description="Only in this community.")
-    author: OptionalText = Field("", max_length=200, description="Only by this author.")
+    community: Name = Field("", max_length=200, description="Only in this community.")
+    author: Name = Field("", max_length=200, description="Only by this author.")
     limit: Limit = Field(10, description="At most so many.")
 
 
@@ -39,7 +40,10 @@ def run(context: ToolContext, asked: HubSearchArguments) -> ToolResult:
         account=context.account, remote_id__in=[item.remote_id for item in items]
     )
     names = set(known.values_list("remote_id", flat=True))
-    new = [item for item in items if item.remote_id not in names and allowed(item.community)]
+    once = {item.remote_id: item for item in reversed(items)}  # of one id twice, the first
+    new = [
+        item for item in once.values() if item.remote_id not in names and allowed(item.community)
+    ]
     found = [(row.created_at, show_message(row, most=EXCERPT)) for row in stored]
     found += [(item.created_at, show_item(item, most=EXCERPT)) for item in new]
     found.sort(key=lambda pair: pair[0], reverse=True)
@@ -47,10 +51,25 @@ def run(context: ToolContext, asked: HubSearchArguments) -> ToolResult:
 
 
 def _stored(context: ToolContext, asked: HubSearchArguments) -> list[Message]:
-    """Stored messages, in the bounded time of the messages page."""
+    """Stored messages, in the bounded time of the messages page.
+
+    Comments stand in the community of their post; services rarely repeat it.
+    """
+    where = asked.community
+    found = _listed(context, asked, community=where)
+    if where:
+        comments = _listed(context, asked, kind=MessageKind.COMMENT)
+        known = {row.pk for row in found}
+        found += [row for row in comments if row.post.submolt == where and row.pk not in known]
+    return found
+
+
+def _listed(
+    context: ToolContext, asked: HubSearchArguments, *, community: str = "", kind: str = ""
+) -> list[Message]:
     filters = Filters(
-        account=context.account.pk, words=asked.query, community=asked.community,
-        author=asked.author.removeprefix("@"),
+        account=context.account.pk, words=asked.query, author=asked.author.removeprefix("@"),
+        community=community, kind=kind,
     )  # fmt: skip
     page = list_messages(filters, {}, size=asked.limit * MORE)
     rows = visible(context.account).in_bulk([row.pk for row in page.rows])

@@ -20,7 +20,7 @@ from surfaces.accounts.services import stop_account
 from surfaces.adapters.base import Reader
 from surfaces.adapters.parsing import UNSTORABLE
 from surfaces.adapters.types import Item, ItemKind, ThreadItems
-from surfaces.errors import AuthFailed, Limited, SurfaceError
+from surfaces.errors import AuthFailed, Limited, PaymentRequired, SurfaceError, Suspended
 from surfaces.messages.models import SpamStatus
 from surfaces.models import Account, Message
 from surfaces.spam import classify
@@ -89,8 +89,8 @@ def is_readable(account: Account) -> bool:
 def reading(context: ToolContext) -> Iterator[Reader]:
     """A reader of the service. Its errors become errors for the model. No transaction may be open.
 
-    A refused credential stops the account and is fatal. The model is not told what the service
-    said: an error is no way for a service to talk to it.
+    A refused credential stops the account and is fatal; a suspension only stops it. The model is
+    not told what the service said: an error is no way for a service to talk to it.
     """
     account = context.account
     try:
@@ -99,6 +99,9 @@ def reading(context: ToolContext) -> Iterator[Reader]:
     except AuthFailed as error:
         stop_account(account, error, now=context.now)
         raise FatalToolError("The service refused the credential of this account.") from error
+    except (Suspended, PaymentRequired) as error:
+        stop_account(account, error, now=context.now)
+        raise ToolError("The service lets this account do nothing for now.") from error
     except Limited as error:
         raise ToolError("The service allows no more requests for now.") from error
     except SurfaceError as error:

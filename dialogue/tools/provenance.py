@@ -5,31 +5,34 @@ invisible characters and markup between them make no difference, nor do Greek an
 that look like Latin ones. Words rest on a source if they share
 
 - five words in a row (eight characters in Chinese and Japanese), or 24 letters in a row, or
-- one whole token: an address, an e-mail address, a @name, an id, a number of six digits or more.
+- one whole token: an address, an e-mail address, a @name, an id, a number of six digits or more, or
+- all of a short argument, if it has four words.
 
-Both sides are also read as if they were URL-encoded, base64, hexadecimal or escaped, and the
-arguments backwards, each by itself and all of them together. Paraphrases and translations are not
-found: no comparison of words finds them.
+They rest on several sources together if eight words in a row are pieces of three or more of them,
+or if an address is put together of words that stand in them.
+
+Both sides are also read as if they were URL-encoded, base64, base32, hexadecimal or escaped, and
+the arguments backwards and in ROT13, each by itself and all of them together. Paraphrases,
+translations and other ciphers are not found: no comparison of words finds them.
 """
 
 import re
 import unicodedata
-from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from codecs import encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from html import unescape
 from typing import Any, Self
-from urllib.parse import unquote
+
+from dialogue.tools.encodings import LONGEST, decoded
+from dialogue.tools.fragments import Piece, pieced_together, shared_pieces, spelled_out
 
 WORDS = 5  # in a row
 CJK_WORDS = 8  # where each character is a word
 LETTERS = 24  # in a row
+LEAST_WHOLE = 4  # words of a short argument that stands in a source as a whole
 BLOCK = LETTERS // 2  # every run of LETTERS holds a block that begins at a multiple of this
-LONGEST = 200_000  # characters read of one argument or source
 DEEPEST = 20  # levels of nested values
-DECODINGS = 2  # one in the other
-SHORTEST_CODE = 12  # characters of a base64 or hexadecimal piece
 SHORT = 120  # characters of an argument that may be a token as a whole
 MOST_READ = 512  # sources whose forms are kept: each call of a conversation asks for the same
 
@@ -40,11 +43,8 @@ _HIDDEN = re.compile(
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 _CJK_WORD = re.compile(f"[{_CJK}]")
-_CODE = re.compile(rf"[A-Za-z0-9+/_-]{{{SHORTEST_CODE},}}={{0,2}}")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){6,}")
 # Bounded and possessive, so that no text makes them slow.
 _URL = re.compile(
     r"(?:https?|ftp)://[^\s<>\"'`|\\)\]}]+"
@@ -86,13 +86,19 @@ def trace(arguments: Mapping[str, Any], sources: Sequence[Source]) -> dict[str, 
     values = list(arguments.values())
     together = _Asked.of([*values, *reversed(values)]) if len(asked) > 1 else None
     found: dict[str, list[Source]] = {name: [] for name in asked}
-    for source in dict.fromkeys(sources):
-        told = _forms(source.text[:LONGEST])
+    shown = {source: _forms(source.text[:LONGEST]) for source in dict.fromkeys(sources)}
+    for source, told in shown.items():
         names = [name for name, argument in asked.items() if argument.rests_on_any(told)]
         if not names and together and together.rests_on_any(told):
             names = list(asked)
         for name in names:
             found[name].append(source)
+    told_words = [(source, [text.words for text in told]) for source, told in shown.items()]
+    plain = [text.words for argument in asked.values() for text in argument.plain]
+    shared = shared_pieces(plain, told_words, is_sign=_CJK_WORD.fullmatch)
+    for name, argument in asked.items():
+        others = argument.put_together(told_words, shared)
+        found[name] += [one for one in others if one not in found[name]]
     return {name: sorted(by, key=lambda one: one.trust) for name, by in found.items() if by}
 
 
@@ -106,17 +112,16 @@ def resembles(text: str, source: str) -> bool:
 
     Less than `trace` asks for: for what is kept, where a doubt lasts.
     """
-    mine = {word for word in _Text(text[:LONGEST]).words if _tells(word)}
-    if not mine:
-        return False
-    theirs = {word for form in _decoded(source[:LONGEST]) for word in _Text(form).words}
-    return 2 * len(mine & theirs) >= len(mine)
+    told = _forms(source[:LONGEST])
+    theirs = {word for form in told for word in form.words}
+    forms = decoded(text[:LONGEST])
+    return any(_is_like(_Text(form), told, theirs) for form in [*forms, text[:LONGEST][::-1]])
 
 
 def says(value: Any, words: str) -> bool:
     """Whether exactly these words stand in a value, as they are, encoded or backwards."""
     told = [*_texts(value)]
-    forms = (form for text in (*told, "".join(told)) for form in _decoded(text[:LONGEST]))
+    forms = (form for text in (*told, "".join(told)) for form in decoded(text[:LONGEST]))
     return any(words in form or words in form[::-1] for form in forms)
 
 
@@ -136,23 +141,33 @@ class _Text:
 
 @lru_cache(maxsize=MOST_READ)
 def _forms(text: str) -> tuple[_Text, ...]:
-    return tuple(_Text(form) for form in _decoded(text))
+    return tuple(_Text(form) for form in decoded(text))
+
+
+def _is_like(text: _Text, told: Iterable[_Text], theirs: Set[str]) -> bool:
+    mine = {word for word in text.words if _tells(word)}
+    if not mine:  # no more than a piece of something
+        return bool(text.letters) and any(text.letters in form.letters for form in told)
+    return 2 * len(mine & theirs) >= len(mine)
 
 
 class _Asked:
     """An argument, indexed so that a source is walked through once."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        forms = list(dict.fromkeys(form for text in texts for form in _decoded(text)))
-        forms += [form[::-1] for form in forms]
-        read = [_Text(form) for form in forms]
+        forms = list(dict.fromkeys(form for text in texts for form in decoded(text)))
+        turned = [other for form in forms for other in (form[::-1], encode(form, "rot13"))]
+        self.plain = [_Text(form) for form in forms]
+        read = [*self.plain, *(_Text(form) for form in turned)]
+        short = [text for text in read if len(text.plain) <= SHORT]
+        self.wholes = {text.letters for text in short if len(text.words) >= LEAST_WHOLE}
         self.grams = {gram for text in read for gram in _runs(text.words, WORDS)}
         self.long_grams = {gram for text in read for gram in _runs(text.words, CJK_WORDS)}
         self.blocks = {part for text in read for part in _pieces(text.letters, BLOCK)}
         self.parts = {part for text in read for part in _pieces(text.letters, LETTERS)}
         self.tokens = {token for text in read for token in text.tokens}
         # A short argument may be a name, or an id, that stands in a sentence there.
-        self.tokens |= {text.plain.strip().lstrip("@") for text in read if len(text.plain) <= SHORT}
+        self.tokens |= {text.plain.strip().lstrip("@") for text in short}
         self.tokens -= {""}
 
     @classmethod
@@ -174,7 +189,19 @@ class _Asked:
             not self.tokens.isdisjoint(text.tokens)
             or self._shares_letters(text.letters)
             or self._shares_words(text.words)
+            or any(whole in text.letters for whole in self.wholes)
         )
+
+    def put_together(
+        self, told: Sequence[tuple[Source, list[list[str]]]], shared: Mapping[Source, Set[Piece]]
+    ) -> list[Source]:
+        """Sources whose pieces make up a sentence or an address of this argument."""
+        found: dict[Source, None] = {}
+        for text in self.plain:
+            found |= dict.fromkeys(pieced_together(text.words, shared, is_sign=_CJK_WORD.fullmatch))
+        addresses = [_WORD.findall(token) for token in sorted(self.tokens) if "." in token]
+        found |= dict.fromkeys(spelled_out(addresses, told))
+        return [*found]
 
     def _shares_letters(self, letters: str) -> bool:
         for at in range(0, len(letters) - BLOCK + 1, BLOCK):
@@ -246,42 +273,3 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
             yield from _texts(inner, depth + 1)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
-
-
-def _decoded(text: str, depth: int = DECODINGS) -> list[str]:
-    """The text, and what it says where parts of it are encoded."""
-    found = [text]
-    if depth:
-        plainer = [unquote(text)] if "%" in text else []
-        plainer += [unescape(text)] if "&" in text else []
-        plainer += [_ESCAPED.sub(_meant, text)] if "\\" in text else []
-        plainer += [" ".join(parts)] if (parts := list(_unpacked(text))) else []
-        for other in plainer:
-            if other not in found:
-                found += _decoded(other[:LONGEST], depth - 1)
-    return found
-
-
-def _meant(escape: re.Match[str]) -> str:
-    return chr(int(escape[1] or escape[2], 16))
-
-
-def _unpacked(text: str) -> Iterator[str]:
-    for piece in _CODE.findall(text):
-        plain = piece.rstrip("=").replace("-", "+").replace("_", "/")
-        # Up to three characters before it may belong to another text.
-        for begin in range(4):
-            part = plain[begin:]
-            part = part[: len(part) - (len(part) % 4 == 1)]
-            yield from _readable(b64decode(part + "=" * (-len(part) % 4)))
-    for piece in _HEX.findall(text):
-        yield from _readable(bytes.fromhex(piece))
-
-
-def _readable(raw: bytes) -> Iterator[str]:
-    try:
-        said = raw.decode()
-    except UnicodeDecodeError:
-        return
-    if said.isprintable() or "\n" in said:
-        yield said

@@ -9,6 +9,7 @@ from django.utils import translation
 from dialogue.activations import drafting
 from dialogue.activations.drafting import DraftWords
 from dialogue.activations.services import account_to_speak_from
+from dialogue.agents import presences
 from dialogue.agents.limits import in_threads, posts_of, replies_of, said_today
 from dialogue.models import Agent, Presence
 from dialogue.tools import grants
@@ -55,11 +56,13 @@ def publish(
             pk=context.activation.presence_id
         )
         what = _kind(target)
-        community = community or (presence.stone_community if target is None else "")
+        if target is None:
+            community = community or presences.community_of(presence)
+            _check_community(account, community)
         where = target.post.submolt if target else community
-        _check_granted(context, where)
+        _check_granted(context, where, is_named=target is None)
         _check_limits(presence, target, now=context.now)
-        _check_text(presence, account, target, content, title, also_named)
+        _check_text(presence, account, target, content, title, community, also_named)
         words = DraftWords(
             what=what, target=target, text=content, title=title, community=community,
             origin=f"tool:{origin}", written_for=context.call_key,
@@ -72,12 +75,20 @@ def publish(
     return _told(draft)
 
 
-def _check_granted(context: ToolContext, community: str) -> None:
-    """A post without a community goes where the service puts it: to none that may be denied."""
+def _check_community(account: Account, community: str) -> None:
+    if account.surface.traits.needs_community and not community:
+        raise ToolError("A post here needs a community. Name one that fits it, with hub_post.")
+
+
+def _check_granted(context: ToolContext, community: str, *, is_named: bool) -> None:
+    """A post without a community goes where the service puts it: to none that may be denied.
+
+    `is_named`: by the model. What others named is not repeated: an error is not labelled as data.
+    """
     kept, kind = context.activation.agent.settings.grants, context.account.surface.kind
     is_unknown = not community and grants.denies_some(kept, f"{kind}:write")
     if is_unknown or not granted(context, "write")(community):
-        where = community or "no community in particular"
+        where = (community or "no community in particular") if is_named else "that community"
         raise ToolError(f"You have no grant to write in {where}.")
 
 
@@ -139,9 +150,13 @@ def _check_text(
     target: Message | None,
     content: str,
     title: str,
+    community: str,
     also_named: Iterable[str],
 ) -> None:
-    """The checks that a voice's words pass; a tool's have no parts."""
+    """The checks that a voice's words pass; a tool's have no parts.
+
+    A community is checked as one: a model that names it may give something away.
+    """
     agent, traits = presence.agent, account.surface.traits
     people = {account.handle, *also_named}
     if target is not None:
@@ -154,7 +169,7 @@ def _check_text(
         last_texts=tuple(last_texts(account.pk)), secrets=secrets_of(agent),
         private_texts=(agent.persona,) if agent.persona else (),
     )  # fmt: skip
-    written = Reply(terms=content, pointer=content, text=content, title=title)
+    written = Reply(terms=content, pointer=content, exit=community, text=content, title=title)
     with translation.override("en"):
         found = list(dict.fromkeys(str(problem) for problem in find_problems(written, context)))
     if found:

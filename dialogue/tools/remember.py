@@ -15,6 +15,7 @@ from dialogue.tools.results import secrets_of
 from surfaces.errors import BadInput
 from surfaces.models import Account
 
+SENTENCE = 3  # words of a topic that says more than what a note is about
 OFF = "Memory is switched off for you."
 
 
@@ -52,9 +53,12 @@ def rests_on(asked: RememberArguments, shown: tuple[Source, ...] | None) -> list
     """Sources whose words are in the note, and strangers' texts that it resembles."""
     found = trace({"words": asked.words, "topic": asked.topic}, shown or ())
     sources = [source for by in found.values() for source in by]
+    told = [asked.words, f"{asked.topic} {asked.words}"]
+    if len(asked.topic.split()) >= SENTENCE:
+        told.append(asked.topic)
     sources += [
         source for source in shown or ()
-        if source.trust == Trust.STRANGER and resembles(asked.words, source.text)
+        if source.trust == Trust.STRANGER and any(resembles(text, source.text) for text in told)
     ]  # fmt: skip
     return list(dict.fromkeys(sources))
 

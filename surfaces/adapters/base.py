@@ -47,6 +47,7 @@ class Traits:
     can_delete: frozenset[types.ItemKind] = frozenset()
     honours_key: bool = False  # the same idempotency key again writes once
     needs_token: bool = True
+    needs_community: bool = False  # a post without one is refused
     has_feed: bool = False  # `Reader.feed` shows posts of others
     has_search: bool = False
 

@@ -13,7 +13,7 @@ from surfaces.audit.models import AuditEvent
 from surfaces.desk import kinds, viewers
 from surfaces.desk.kinds import Action, ActionInput, DeskKind
 from surfaces.desk.models import DeskItem
-from surfaces.errors import BadInput, IllegalMove, NotAllowed, RuleBroken, StaleState
+from surfaces.errors import BadInput, FoundOver, IllegalMove, NotAllowed, RuleBroken, StaleState
 from surfaces.extension_points import end_waits
 from surfaces.web.requests import parse_id
 
@@ -69,7 +69,9 @@ def decide(named: ItemRef, row: Any, act: Action, given: ActionInput) -> Decisio
             _one_at_a_time(named)
             if act.by_stamp:
                 _check_stamp(named, given)
-            words = act.verb(row, given)
+            words, over = _applied(act, row, given)
+        if over:
+            raise over
     except (StaleState, IllegalMove) as error:
         return _late(named, given, error)
     except NotAllowed as error:
@@ -82,6 +84,14 @@ def decide(named: ItemRef, row: Any, act: Action, given: ActionInput) -> Decisio
         key=named.key, words=words, act=act.name, undo_window=act.undo_window(given),
         title=named.kind.title(row),
     )  # fmt: skip
+
+
+def _applied(act: Action, row: Any, given: ActionInput) -> tuple[str, FoundOver | None]:
+    """Words about what was done; or that the row ended in the attempt, which must be committed."""
+    try:
+        return act.verb(row, given), None
+    except FoundOver as error:
+        return "", error
 
 
 def _one_at_a_time(named: ItemRef) -> None:

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from django.db.models import Q
 
 from surfaces.accounts.models.surface import Surface
-from surfaces.audit.models import AuditQuerySet, name_of
+from surfaces.audit.models import AuditEvent, AuditQuerySet, name_of
 from surfaces.extension_points import agent_scope
 from surfaces.operators.models.operator import Operator
 from surfaces.operators.scope import Scope
+
+PRIVATE = frozenset({"patterns"})  # facts that quote what was said through some account
 
 
 def accounts_of(agents: Iterable[str]) -> frozenset[int]:
@@ -43,6 +45,22 @@ def visible_events(events: AuditQuerySet, who: Operator) -> AuditQuerySet:
         | Q(subject__in=[*sorted(named), name_of(who)])
         | Q(actor=who.actor)
     )
+
+
+def hide_private_facts(events: Iterable[AuditEvent], who: Operator) -> None:
+    """In these rows hide what quotes accounts out of reach of agents that speak there, too.
+
+    Two queries at most, none where nothing is quoted.
+    """
+    accounts = who.reach.accounts
+    quoting = [event for event in events if event.agent and not PRIVATE.isdisjoint(event.facts)]
+    if accounts is None or not quoting:
+        return
+    elsewhere = accounts_of({event.agent for event in quoting}) - accounts
+    shared = set(agent_scope().agents_of(elsewhere)) if elsewhere else set()
+    for event in quoting:
+        if event.account_id is None and event.agent in shared and event.actor != who.actor:
+            event.facts |= dict.fromkeys(PRIVATE & event.facts.keys(), "…")
 
 
 def surfaces_within(reach: Scope) -> frozenset[int] | None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dialogue.agents import services as agent_services
-from dialogue.models import Agent, ModelEndpoint
+from dialogue.models import Agent, AgentSettings, ModelEndpoint
 from tests.browser.barriers import OUT_OF_PLACE
 from tests.browser.keyboard import press
 from tests.factories import make_agent, make_operator
@@ -168,11 +168,12 @@ def test_a_long_standing_leaves_the_names_of_agents_whole(page_of_mira, gabriel)
 
 
 def test_a_choice_of_agent_filters_the_wakings_at_once(page_of_mira, gabriel):
+    make_agent(slug="outsider", name="Outsider")
     page = page_of_mira("/activations/")
-    page.get_by_label("Agent").select_option("Iris")
-    expect(page).to_have_url(re.compile(r"agent=iris"))
+    page.get_by_label("Agent").select_option("Outsider")
+    expect(page).to_have_url(re.compile(r"agent=outsider"))
     expect(page.get_by_role("heading", name="No matching activations")).to_be_visible()
-    expect(page.get_by_label("Agent")).to_have_value("iris")
+    expect(page.get_by_label("Agent")).to_have_value("outsider")
 
 
 def test_the_address_of_a_new_agent_opens_its_form(page_of_mira):
@@ -188,6 +189,45 @@ def test_the_tab_that_is_open_stands_in_sight_on_a_phone(page_of_mira):
     box = page.locator(".tabs [aria-current]").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
+
+
+@pytest.mark.parametrize("wishes", [{}, NO_SCRIPT, PHONE], ids=["script", "no-script", "phone"])
+def test_a_task_that_cannot_run_keeps_its_words_and_says_why_beside_them(open_gabriel, wishes):
+    page = open_gabriel("tools/", **wishes)
+    page.get_by_text("Run now…").click()
+    page.get_by_label("A task:").check()
+    page.get_by_role("button", name="Run", exact=True).click()
+    field = page.get_by_role("textbox", name="Task")
+    expect(page.get_by_role("alert")).to_contain_text("Say what the agent should do.")
+    expect(field).to_have_accessible_description(re.compile("Say what the agent should do."))
+    expect(page.get_by_label("A task:")).to_be_checked()
+    field.fill("Write about tides.")
+    AgentSettings.objects.update(is_autonomous=False)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("cannot run now")
+    expect(field).to_have_value("Write about tides.")
+    AgentSettings.objects.update(is_autonomous=True)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".toast")).to_contain_text("It begins as soon as a worker is free.")
+    assert page.url.endswith("/agents/gabriel/tools/")
+
+
+CUT = """bar => {
+  const at = getComputedStyle(bar);
+  return ["left", "right"].filter(side => parseFloat(at.getPropertyValue("--cut-" + side)) > 0)
+}"""
+
+
+def test_a_tab_bar_that_does_not_fit_fades_where_it_is_cut_and_only_there(open_gabriel):
+    page = open_gabriel(**PHONE)
+    bar = page.locator(".tabs")
+    assert bar.evaluate("bar => bar.scrollWidth > bar.clientWidth")
+    assert bar.evaluate(CUT) == ["right"]
+    bar.evaluate("bar => bar.scrollLeft = bar.scrollWidth")
+    page.wait_for_function(f"(({CUT})(document.querySelector('.tabs')))[0] === 'left'")
+    assert bar.evaluate(CUT) == ["left"]
+    wide = open_gabriel()
+    assert wide.locator(".tabs").evaluate(CUT) == []
 
 
 LONG = "<script>document.title='owned'</script>" + "無限" * 20

@@ -112,9 +112,20 @@ def test_a_refused_decision_brings_its_item_back_with_a_sentence(desk, drafts):
     expect(row).to_contain_text("not done")
     assert at(desk) == key_of(drafts[1])  # the answer does not take the pane
     told.get_by_role("link", name="Open").click()
-    expect(desk.locator("#item")).to_contain_text("Already decided. Jonas Weil")
+    said = "This item no longer needs a decision. Jonas Weil"
+    expect(desk.locator("#item")).to_contain_text(said)
     expect(desk.locator("#refusals > *")).to_have_count(0)
     assert states(drafts) == ["approved", "waiting", "waiting"]
+
+
+def test_a_refusal_leaves_the_queue_and_the_item_where_they_are_and_one_row_current(desk, drafts):
+    first = drafts[0]
+    draft_services.approve(first, digest=first.digest(), by="operator:jonas", now=timezone.now())
+    before = [desk.locator(place).bounding_box() for place in ("#queue", "#item")]
+    press(desk, "a")
+    expect(desk.locator("#refusals .toast")).to_be_visible()
+    assert [desk.locator(place).bounding_box() for place in ("#queue", "#item")] == before
+    expect(desk.locator(".items a[aria-current]")).to_have_count(1)
 
 
 def test_a_pane_that_changed_after_it_was_fetched_is_corrected(desk, drafts):

@@ -192,6 +192,18 @@ def test_every_state_of_the_pane_is_open_to_everybody(visit, presence):
     assert not found, "\n".join(found)
 
 
+def test_a_switch_among_the_arguments_stands_under_its_name(visit, presence):
+    call = make_call(presence=presence, tool="launch", risk="execute", arguments={"where": "reef"})
+    page = visit(make_operator(), f"/desk/tool_call/{call.pk}/", java_script_enabled=False)
+    page.locator("summary", has_text="Edit").click()
+    name, box = (
+        page.locator(place).bounding_box()
+        for place in ("label[for=id_arg-is_quiet]", "#id_arg-is_quiet")
+    )
+    assert abs(name["x"] - box["x"]) < 6
+    assert box["width"] < 40  # a browser draws it in the middle of what is wider
+
+
 @pytest.mark.parametrize("with_script", [True, False])
 def test_a_call_is_edited_and_a_rule_made_with_and_without_script(visit, presence, with_script):
     call = make_call(presence=presence, arguments={"content": "Low water."})

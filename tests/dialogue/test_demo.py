@@ -47,7 +47,7 @@ from tests.factories import (
     make_message,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TABLES = (Agent, AgentSettings, Presence, Kernel, Notification, Draft, Account, Surface, Message)
 
@@ -120,7 +120,6 @@ def test_its_answers_pass_the_checks_that_a_voice_passes():
         assert find_problems(written, context) == []
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_newcomer_sees_a_draft_of_each_appear_within_two_minutes():
     run_demo()
     seeded = set(Draft.objects.values_list("pk", flat=True))
@@ -132,7 +131,6 @@ def test_a_newcomer_sees_a_draft_of_each_appear_within_two_minutes():
     assert all(draft.target.author not in hub.OURS for draft in fresh)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_what_waits_already_is_not_answered_a_second_time():
     run_demo()
     answer_now()
@@ -168,7 +166,6 @@ def test_beside_an_agent_no_demo_is_made():
 # ── taking it away ────────────────────────────────────────────────────────
 
 
-@pytest.mark.django_db(transaction=True)
 def test_clearing_takes_its_agents_with_all_they_did():
     before = contents()
     run_demo()
@@ -238,7 +235,6 @@ def without_guards() -> Iterator[None]:
         yield
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_draft_of_the_demo_that_got_outside_is_not_sent():
     run_demo()
     account = make_account(mode="auto")
@@ -322,7 +318,6 @@ def migrate_old_demo() -> None:
         cursor.execute(mark)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_an_agent_of_the_demo_that_spoke_outside_stays_there_without_the_demo():
     run_demo()
     gabriel = Agent.objects.get(slug="gabriel")

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -45,10 +46,12 @@ def serve_forks() -> None:
     multiprocessing.set_forkserver_preload(["tests.stories.preload"])
 
 
-def start(command: str, *arguments: str) -> ForkServerProcess:
-    """Run `manage.py command` in a process of its own."""
+def start(
+    command: str, *arguments: str, target: Callable[[str, tuple[str, ...]], None] | None = None
+) -> ForkServerProcess:
+    """Run `manage.py command` in a process of its own, or `target`, which does so."""
     process = multiprocessing.get_context("forkserver").Process(
-        target=run, args=(command, arguments)
+        target=target or run, args=(command, arguments)
     )
     process.start()
     return process

@@ -129,7 +129,10 @@ class House:
         }  # fmt: skip
         self.agent = make_agent(settings=settings)
         self.presence = make_presence(
-            agent=self.agent, account=self.account, since=NOON - timedelta(days=1)
+            agent=self.agent,
+            account=self.account,
+            since=NOON - timedelta(days=1),
+            stone_community="general",
         )
         ModelEndpoint.objects.create(
             agent=self.agent, model="openai-chat:obedient", base_url=model.url

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -13,9 +14,10 @@ from django_q.models import Schedule, Success
 
 import dialogue.tasks
 import surfaces.tasks
-from dialogue.models import Activation, Agent, AgentSettings
+from dialogue.models import Activation, Agent, AgentSettings, ModelEndpoint, ToolCall
 from surfaces.models import Message
 from surfaces.settings.services import change
+from tests.fakes.openai_chat import FakeOpenAI, Outcome
 from tests.stories import processes, test_first_reply
 from tests.stories.test_first_reply import connect, replies
 from tests.stories.test_first_reply import moltbook as moltbook
@@ -46,17 +48,51 @@ def test_the_schedules_alone_carry_a_comment_from_the_service_to_its_reply(moltb
     assert surfaces.tasks.deliver_due() == 0
 
 
-def test_a_running_qcluster_is_enough(moltbook, monkeypatch):
+SEARCHES = [("hub_search", {"query": "harbour lights"})]
+WRITES = [("hub_post", {"title": "A tide diary", "content": "I begin a diary of low water."})]
+
+
+def test_a_running_qcluster_is_enough_for_an_agent_with_tools(moltbook, monkeypatch):
+    """It reads, searches, answers and posts; the model asks for one thing after the other."""
+    moltbook.add_post("ana", "On harbour lights", "Who lights the harbour lights at night?")
     connect(moltbook, monkeypatch, "auto")
+    agent = Agent.objects.get()
+    AgentSettings.objects.filter(agent=agent).update(voice="model", grants=["moltbook:*"])
+    agent.presences.update(stones_per_day=1)
     call_command("sync_schedules")
-    Schedule.objects.update(next_run=timezone.now() - timedelta(seconds=1))
     processes.serve_forks()
-    cluster = processes.Program("qcluster")
-    try:
-        [reply] = test_first_reply.eventually(lambda: replies(moltbook))
-    finally:
-        processes.kill(cluster)
+    with FakeOpenAI() as openai:
+        ModelEndpoint.objects.create(agent=agent, model="openai-chat:fake", base_url=openai.url)
+        post = moltbook.stored(kind="post", author="gabriel")[0]["id"]
+        reads = [("hub_get_thread", {"post_id": f"item:{post}"}), ("hub_get_notifications", {})]
+        openai.script(*[Outcome("calls", calls=calls) for calls in (reads, SEARCHES, WRITES)])
+        cluster = processes.Program("qcluster")
+        try:
+            test_first_reply.eventually(lambda: is_all_said(moltbook))
+        finally:
+            processes.kill(cluster)
+    last = openai.requests[-1]
+    thread, notifications, found, written = last.results
+    assert "What does the tide table leave out?" in thread
+    assert "Is a tide table a kind of promise?" in notifications
+    assert "Who lights the harbour lights at night?" in found
+    assert "was written, a new post" in written
+    [reply], [diary] = replies(moltbook), diaries(moltbook)
     assert reply["parent_id"] == moltbook.question
+    assert diary["text"] == "I begin a diary of low water."
+    assert [*ToolCall.objects.values_list("state", flat=True)] == ["done"] * 4
+
+
+def is_all_said(moltbook) -> bool:
+    """As if each half minute of the queue were over: all its schedules are due again."""
+    Schedule.objects.update(next_run=timezone.now() - timedelta(seconds=1))
+    return bool(replies(moltbook) and diaries(moltbook))
+
+
+def diaries(moltbook) -> list[dict[str, Any]]:
+    return [
+        p for p in moltbook.stored(kind="post", author="gabriel") if p["title"] == "A tide diary"
+    ]
 
 
 def test_a_cluster_named_after_a_pool_takes_its_kind_and_nothing_else(moltbook, monkeypatch):

@@ -35,7 +35,7 @@ from surfaces.spam.tokenizer import domains
 from surfaces.workers.locks import WorkerLock
 from tests.factories import NOON, make_account
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TABLES = (Account, Surface, Message, Draft, WatchRound, SpamDecision, SpamToken)
 HUB_TABLES = (HubAuthor, HubComment, HubCommunity, HubPost)
@@ -128,7 +128,6 @@ def test_the_command_leaves_messages_to_judge_and_drafts_to_approve():
     assert Draft.objects.waiting().count() == 3
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_draft_of_the_demo_is_sent_into_its_hub():
     run_demo()
     draft = Draft.objects.waiting().select_related("target").first()

@@ -62,12 +62,13 @@ TOOLS = Section("tools", _("Tools and approvals"), (
         _("Waits for an operator; or is skipped, and the model is told; or is denied unless a rule"
           " allows it.")),
     SettingField("on_read", _("Tools that read"), _("Such as search and threads.")),
-    SettingField("on_write", _("Tools that write in its own store"), _("Such as its memory.")),
+    SettingField("on_write", _("Tools that write in the agent's own store"),
+        _("Such as its memory.")),
     SettingField("on_publish", _("Tools that publish"),
         _("By the mode: the call writes a draft, which the mode of the account treats like any"
           " other.")),
-    SettingField("on_execute", _("Tools that run programs"), _("Ask means: an operator decides.")),
-    SettingField("on_external", _("Tools that reach other programs"),
+    SettingField("on_execute", _("Tools that run a program"), _("Ask means: an operator decides.")),
+    SettingField("on_external", _("Tools that reach another program"),
         _("Ask means: an operator decides.")),
     SettingField("approval_hours", _("Time for approval"),
         _("A call that nobody decides in this time is denied."), _("hours")),

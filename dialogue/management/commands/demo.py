@@ -43,6 +43,7 @@ def _make(only_if_empty: bool) -> str:
     for account in accounts:
         rounds.round_of(account)
     drafts = demo.draft_answers(now=timezone.now())
+    demo.activate(now=timezone.now())
     messages = Message.objects.filter(account__in=accounts).count()
     names = " and ".join(account.name for account in accounts)
     return f"Created the demo: {messages} messages read as {names}, {drafts} drafts await approval."

@@ -7,8 +7,10 @@ It never fails.
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
+from dialogue.errors import ToolBroken
 from dialogue.voice.base import (
     Brief,
+    Ending,
     NothingToSay,
     Reply,
     SuspendedConversation,
@@ -32,6 +34,7 @@ NEEDS_MODEL = {
     "explore": "Nothing to engage with right now.",
     "task": "The scripted voice cannot do a task. Add a language model to the agent.",
 }
+CALLS_DECIDED = "The tool calls were decided. The scripted voice adds nothing to them."
 
 Parts = tuple[str, str, str]
 Pointer = Callable[[int], str]  # a sentence with a quote of at most so many characters
@@ -47,8 +50,19 @@ class ScriptedVoice:
         *,
         tools: ToolBelt | None = None,
         suspended: SuspendedConversation | None = None,
-    ) -> Reply | NothingToSay:
-        """Write a reply, comment or post. It calls no tools, and chooses and plans nothing."""
+    ) -> Ending:
+        """Write a reply, comment or post. It calls no tools, and chooses and plans nothing.
+
+        In a conversation that waited, calls that were approved meanwhile run.
+        """
+        outcomes = tools.decided() if tools and suspended else {}
+        for outcome in outcomes.values():
+            if outcome.is_waiting and suspended:
+                return suspended
+            if outcome.is_fatal:
+                raise ToolBroken(outcome.why or outcome.text)
+        if outcomes and brief.purpose in NEEDS_MODEL:
+            return NothingToSay(words=CALLS_DECIDED)
         if silence := NEEDS_MODEL.get(brief.purpose):
             return NothingToSay(words=silence)
         rng = Random(f"{brief.seed}")  # noqa: S311 - variety, not a secret

@@ -46,6 +46,7 @@ TRAITS = MoltbookTraits(
     post_limit=40_000,
     title_limit=300,
     max_depth=10,
+    needs_community=True,
     dialects=("open", "live"),
     own_dialect="live",
     api_path="/api/v1",

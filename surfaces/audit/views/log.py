@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from surfaces.audit.models import AuditEvent
-from surfaces.operators.scope_queries import visible_events
+from surfaces.operators.scope_queries import hide_private_facts, visible_events
 from surfaces.text.reasons import SENTENCES, label
 from surfaces.web.pagination import paginate
 from surfaces.web.requests import OperatorRequest
@@ -24,6 +24,7 @@ def audit_log(request: OperatorRequest) -> HttpResponse:
     if asked["subject"]:
         events = events.filter(subject=asked["subject"])
     page = paginate(visible_events(events, request.user), request.GET, keep=asked)
+    hide_private_facts(page.rows, request.user)
     shown = {
         "page": page,
         "asked": asked,

@@ -212,7 +212,8 @@ def _next(request: OperatorRequest, key: str, gone: str) -> HttpResponse:
         named = ItemRef.of(key)
         return redirect(_address(named.kind.name, named.item_id, query))
     if not key:
-        shown = {"gone": gone, "query": query, "oob": True}
+        asked = DeskFilters.of(dict(parse_qsl(query)))
+        shown = {"gone": gone, "query": query, "oob": True, "asked": asked}
         return render(request, "surfaces/desk/_empty_queue.html", shown)
     named = ItemRef.of(key)
     row = named.kind.get(named.item_id)

@@ -96,6 +96,13 @@ def test_time_spent_waiting_is_no_working_time(desk: Client):
     assert "Working time, in seconds 20 of 300" in words(html(desk, "activation", waking.pk))
 
 
+def test_a_step_of_a_tool_names_the_tool(desk: Client):
+    waking = wake(make_presence())
+    facts = {"tool": "hub_search", "arguments": "{}"}
+    activation_services.record_step(waking, "called", now=NOON, facts=facts)
+    assert "Called hub_search" in words(html(desk, "activation", waking.pk))
+
+
 def test_a_long_activation_asks_the_database_no_more_than_a_short_one(desk: Client):
     waking = wake(make_presence())
     counts = []

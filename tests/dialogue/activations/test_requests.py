@@ -218,7 +218,7 @@ def test_a_stop_is_asked_once_and_not_of_what_has_ended(world):
         world.presence, purpose="reply", why="a test", worker="w", now=NOON
     )
     activation_services.ask_stop(woken, by=MIRA, now=NOON)
-    with pytest.raises(StaleState, match="mira is stopping"):
+    with pytest.raises(StaleState, match=r"^mira is stopping"):
         activation_services.ask_stop(woken, by="operator:ada", now=NOON)
     activation_services.finish(woken, "failed", "a test", now=NOON)
     with pytest.raises(NotAllowed, match="already ended"):

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from dialogue.approvals import rules
 from dialogue.models import Activation, Agent, ApprovalRule, Memory, ToolCall
 from dialogue.tools import hub_post
 from tests.dialogue.activations.factories import make_memory
@@ -27,9 +28,9 @@ class House:
         self.our_call, self.call = make_call(presence=ours), make_call(presence=theirs)
         self.our_note = self.note("A note of ours", self.our_call.activation)
         self.their_note = self.note("A note of theirs", self.call.activation)
-        self.rule = ApprovalRule.objects.create(
-            agent=self.agent, tool=hub_post.TOOL.name, made_by="operator:mira",
-            made_at=timezone.now(),
+        self.rule = rules.make_rule(
+            self.agent, tool=hub_post.TOOL.name, patterns={"content": "Words of theirs *"},
+            until=None, by="operator:mira", now=timezone.now(),
         )  # fmt: skip
 
     def note(self, words: str, activation: Activation) -> Memory:
@@ -88,6 +89,33 @@ def test_what_stands_on_another_account_is_neither_shown_nor_moved(house: House)
         assert page.status_code == 200
         assert "A note of theirs" not in page.content.decode()
         assert f"/activations/{house.call.activation_id}/" not in page.content.decode()
+
+
+def test_what_a_rule_quotes_is_shown_to_who_sees_every_account_of_the_agent(house: House):
+    slug, call = house.agent.slug, house.our_call
+    ToolCall.objects.filter(pk=call.pk).update(decided_by=f"rule:{house.rule.pk}", state="proposed")
+    places = {
+        f"/agents/{slug}/rules/": "<code>hub_post</code>", f"/agents/{slug}/tools/": "hub_post",
+        "/ledger/": "rule for tool calls made", f"/desk/tool_call/{call.pk}/": "hub_post",
+        f"/activations/{call.activation_id}/": "hub_post",
+    }  # fmt: skip
+    everything, some, both = Client(), limited(house), make_operator(only_surfaces=True)
+    everything.force_login(make_operator())
+    quoted = {}
+    for client in (everything, some):
+        pages = {at: client.get(at).content.decode() for at in places}
+        for at, exists in places.items():
+            assert exists in pages[at], at
+        quoted[client] = [at for at, page in pages.items() if "Words of theirs" in page]
+    assert quoted == {everything: [f"/agents/{slug}/rules/", "/ledger/"], some: []}
+    page = some.get(f"/agents/{slug}/rules/").content.decode()
+    assert "shown to operators with access to all its accounts" in page
+    assert "/revoke" not in page
+    assert "/rules/new" not in page
+    both.surfaces.add(house.ours.account.surface, house.theirs.account.surface)
+    some.force_login(both)
+    assert "Words of theirs" in some.get(f"/agents/{slug}/rules/").content.decode()
+    assert "Words of theirs" in some.get("/ledger/").content.decode()
 
 
 def test_who_may_only_read_and_who_forges_a_request_move_nothing(house: House):

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from dialogue.models import Presence, ToolCall
-from surfaces.models import DeskItem
+from surfaces.models import AuditEvent, DeskItem
 from tests.dialogue.approvals.desk_calls import by_stranger, know_tools, make_call, make_unknown
 from tests.factories import NOON, make_message, make_operator, make_presence
 
@@ -300,16 +301,23 @@ def test_it_ran_with_its_result(desk: Client):
     call.refresh_from_db()
     assert call.state == "done"
     assert "Post 12 is there." in call.result
+    event = AuditEvent.objects.called("tool_call.settled").about(call).get()
+    assert str(event.why).startswith("It ran, as ")
 
 
-def test_it_did_not_run_and_is_run_again(desk: Client):
+def test_it_did_not_run_and_is_run_again_at_once_without_undo(desk: Client):
     call = make_unknown(make_call())
-    desk.post(at(call, "run_again", "tool_unknown"))
+    answer = desk.post(at(call, "run_again", "tool_unknown"), follow=True)
     call.refresh_from_db()
     assert (call.state, call.decided_by) == ("approved", "operator:mira")
     assert call.not_before is not None
-    assert call.decided_at is not None
-    assert call.not_before - call.decided_at == timedelta(seconds=10)
+    assert call.not_before == call.decided_at
+    toast = words(answer).partition('class="toast"')[2].partition("</div>")[0]
+    assert "It runs as soon as a worker is free." in toast
+    assert "Undo" not in toast
+    desk.post("/desk/undo", {"what": f"tool_unknown-{call.pk}:run_again"})
+    call.refresh_from_db()
+    assert call.state == "approved"
 
 
 # ── many ─────────────────────────────────────────────────────────────────
@@ -367,3 +375,19 @@ def test_calls_like_one_are_offered_with_it(desk: Client):
     assert f'value="tool_call-{alike.pk}"' in page
     for other in (unlike, elsewhere):
         assert f'name="x" value="tool_call-{other.pk}"' not in page
+
+
+def test_what_ends_in_the_moment_it_is_approved_leaves_the_desk(desk):
+    call = make_call()
+    ToolCall.objects.filter(pk=call.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    answer = desk.post(at(call, "approve"), {"digest": call.digest})
+    assert answer.status_code == 409
+    assert "Nobody decided in time." in words(answer)
+    call.refresh_from_db()
+    assert (call.state, item_of(call)) == ("expired", None)
+    assert AuditEvent.objects.called("tool_call.expired").about(call).count() == 1
+
+
+def test_the_bulk_bar_says_that_agents_read_the_reason(desk):
+    make_call()
+    assert "agents read it where their tool calls are denied" in words(desk.get("/desk/"))

@@ -12,7 +12,13 @@ from django.utils import timezone
 
 from dialogue.models import ApprovalRule, ToolCall
 from tests.dialogue.approvals.desk_calls import CONTENT, by_stranger, know_tools, make_call
-from tests.factories import make_account, make_agent, make_operator, make_presence
+from tests.factories import (
+    make_account,
+    make_agent,
+    make_message,
+    make_operator,
+    make_presence,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +59,11 @@ def filled(client: Client, call: ToolCall, **changed: str) -> dict[str, str]:
         "of-reply_to": "", "of-community": "tides", "of-title": "", "until": day,
         "asks_when_untrusted": "on", "save": "1", **changed,
     }  # fmt: skip
+
+
+def make_rule_of(call: ToolCall, **given: Any) -> ApprovalRule:
+    ordinary = {"tool": "hub_post", "made_by": "operator:mira", "made_at": timezone.now()}
+    return ApprovalRule.objects.create(agent=call.agent, **(ordinary | given))
 
 
 def test_without_rules_the_page_says_what_to_do(mira: Client, call: ToolCall):
@@ -119,7 +130,7 @@ def test_the_call_is_approved_with_its_rule(mira: Client, call: ToolCall):
     answer = mira.post(f"{place(call)}new", filled(mira, call, approves="on"), follow=True)
     call.refresh_from_db()
     assert call.state == "approved"
-    assert "This call is approved." in words(answer)
+    assert "This call is approved; an undo" in words(answer)
 
 
 def test_a_day_that_is_over_is_refused(mira: Client, call: ToolCall):
@@ -177,6 +188,56 @@ def test_a_rule_for_every_account_needs_access_to_every_account(client: Client, 
     make_presence(agent=call.agent, account=make_account())
     assert client.get(f"{place(call)}new?call={call.pk}").status_code == 403
     assert client.get(place(call)).status_code == 200
+
+
+def test_who_sees_a_part_of_the_agent_reads_no_patterns_and_no_hits(client: Client, call: ToolCall):
+    make_rule_of(call, patterns={"content": "words of another account"}, hits=4_711)
+    make_presence(agent=call.agent)
+    limited = make_operator(role="moderator", only_surfaces=True)
+    limited.surfaces.add(call.presence.account.surface)
+    client.force_login(limited)
+    page = words(client.get(place(call)))
+    assert "hub_post" in page
+    assert "you do not have access to all of them" in page
+    for hidden in ("words of another account", "4,711", "Revoke", "New rule"):
+        assert hidden not in page
+    client.force_login(make_operator(role="moderator"))
+    assert "words of another account" in words(client.get(place(call)))
+
+
+@pytest.mark.parametrize("tab", ["tools", "memory", "rules", "reports"])
+def test_each_page_of_an_agent_is_the_current_one_of_its_tabs(
+    mira: Client, call: ToolCall, tab: str
+):
+    at = f"/agents/{call.agent.slug}/{tab}/"
+    overview = mira.get(f"/agents/{call.agent.slug}/").content.decode()
+    assert f'<a href="{at}">' in overview
+    assert f'<a href="{at}" aria-current="page">' in mira.get(at).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("tab", "name"),
+    [("inbox", "收件箱"), ("settings", "设置"), ("voice", "声音"), ("tools", "工具"),
+     ("memory", "记忆"), ("rules", "规则"), ("reports", "报告")],
+)  # fmt: skip
+def test_the_way_to_a_page_of_an_agent_is_in_the_language_of_its_reader(
+    mira: Client, call: ToolCall, tab: str, name: str
+):
+    answer = mira.get(f"/agents/{call.agent.slug}/{tab}/", HTTP_ACCEPT_LANGUAGE="zh-hans")
+    page = words(answer)
+    assert name in page.partition("</title>")[0]
+    crumbs = re.search(r'<(nav|ol)[^>]*class="[^"]*crumbs.*?</\1>', page)
+    assert crumbs
+    assert name in crumbs[0]
+
+
+def test_a_call_that_fits_and_would_still_ask_is_shown_as_such(mira: Client):
+    rests = {"content": [by_stranger(make_message(content=CONTENT))]}
+    call = make_call(arguments={"content": CONTENT}, sources=rests, now=timezone.now())
+    page = words(mira.get(f"{place(call)}new?call={call.pk}"))
+    assert "It would still ask" in page
+    assert "None without other people’s words." in page
+    assert "fits these patterns" not in page
 
 
 def test_words_of_strangers_are_plain_text_in_the_form(mira: Client):

@@ -138,6 +138,16 @@ def test_a_task_that_waits_ends_when_its_account_is_taken_away(fake):
     assert not Conversation.objects.exists()
 
 
+def test_a_task_whose_post_is_refused_has_failed_and_is_not_left_for_later(fake):
+    house = House(fake, posts_per_day=0)
+    activations.run_now(house.presence, purpose="task", task="Look", by=MIRA, now=house.clock())
+    house.round()
+    activation = Activation.objects.get()
+    assert (activation.state, activation.items.get().state) == ("failed", "failed")
+    assert "0 of 0 posts allowed" in str(activation.outcome)
+    assert Agent.objects.get().failures == 1
+
+
 @pytest.mark.parametrize("what", ["hours", "mode"])
 def test_an_approved_call_says_what_keeps_its_agent_from_going_on(fake, what):
     house = House(fake)

@@ -30,10 +30,16 @@ def make_hub_account(name: str) -> Account:
 class Bench:
     """`call` runs a tool as the belt does: arguments validated, then prepared, then run."""
 
-    def __init__(self, account: Account | None = None, **settings: Any) -> None:
+    def __init__(
+        self, account: Account | None = None, *, community: str | None = None, **settings: Any
+    ) -> None:
         given = {"grants": GRANTS, "has_memory": True, "spacing_seconds": 0} | settings
+        if community is None:  # the service that an account is made on needs one
+            community = "" if account else "tides"
         more = {"account": account} if account else {}
-        self.presence: Presence = make_presence(settings=given, stones_per_day=5, **more)
+        self.presence: Presence = make_presence(
+            settings=given, stones_per_day=5, stone_community=community, **more
+        )
         self.account, self.agent = self.presence.account, self.presence.agent
         self.now = NOON
         self.thread: Message | None = None

@@ -11,8 +11,14 @@ from dialogue.errors import LeaseLost
 from dialogue.models import Activation, AgentSettings, Presence
 from dialogue.tools.base import ToolError
 from surfaces.models import Account, Draft, Message
-from tests.dialogue.tools.factories import Bench
-from tests.factories import make_draft, make_message, make_notification, make_post
+from tests.dialogue.tools.factories import Bench, make_hub_account
+from tests.factories import (
+    make_draft,
+    make_message,
+    make_notification,
+    make_post,
+    make_presence,
+)
 
 pytestmark = pytest.mark.django_db
 SAID = {
@@ -210,16 +216,78 @@ def test_the_number_of_queries_does_not_grow_with_the_thread(
         bench.call("hub_post", content=WORDS, reply_to=str(post.pk))
 
 
-def test_where_a_community_is_denied_no_post_goes_where_the_service_chooses(bench):
-    AgentSettings.objects.update(grants=["moltbook:write", "!moltbook:write:general"])
-    bench.activation.agent.settings.refresh_from_db()
+# ── community ─────────────────────────────────────────────────────────────
+
+
+def posted(bench: Bench, **given) -> Draft:
+    draft = bench.call("hub_post", content=WORDS, title="On tables", **given).draft
+    assert draft is not None
+    return draft
+
+
+def post_in(account: Account, *communities: str) -> None:
+    for community in communities:
+        make_post(account=account, submolt=community)
+
+
+def test_a_post_that_names_no_community_goes_to_the_one_that_is_set():
+    bench = Bench(community="tides")
+    post_in(bench.account, "general", "general")
+    assert posted(bench).community == "tides"
+
+
+def test_without_one_it_goes_where_the_account_usually_posts():
+    bench = Bench(community="")
+    post_in(bench.account, "general", "tides", "tides")
+    post_in(make_presence().account, *["elsewhere"] * 5)
+    make_post(account=bench.account, direction="incoming", author="odile", submolt="news")
+    assert posted(bench).community == "tides"
+
+
+def test_the_community_that_is_named_wins():
+    bench = Bench(community="tides")
+    post_in(bench.account, "general")
+    assert posted(bench, community="news").community == "news"
+
+
+def test_where_none_is_known_the_model_is_told_to_name_one_and_nothing_is_written():
+    bench = Bench(community="")
+    post_in(make_presence().account, "elsewhere")
+    said = refused(bench, content=WORDS, title="On tables")
+    assert said == "A post here needs a community. Name one that fits it, with hub_post."
+    assert posted(bench, community="tides").community == "tides"
+
+
+def test_an_answer_needs_no_community():
+    bench = Bench(community="")
+    draft = bench.call("hub_post", content=WORDS, reply_to=str(comment(bench).pk)).draft
+    assert draft is not None
+    assert draft.community == ""
+
+
+def test_a_service_that_needs_none_posts_without():
+    assert posted(Bench(make_hub_account("iris"), community="")).community == ""
+
+
+def test_a_community_that_is_denied_is_refused_when_it_is_the_usual_one():
+    for bench in (Bench(community="general"), Bench(community="")):
+        change(bench, grants=["moltbook:write", "!moltbook:write:general"])
+        post_in(bench.account, "general")
+        said = refused(bench, content=WORDS, title="On tables")
+        assert said == "You have no grant to write in general."
+        assert "no grant to write in General" in refused(
+            bench, content=WORDS, title="On tables", community="General"
+        )
+        assert posted(bench, community="tides").community == "tides"
+
+
+def test_where_a_community_is_denied_no_post_goes_where_the_service_chooses():
+    bench = Bench(make_hub_account("iris"), community="")
+    change(bench, grants=["hub:write", "!hub:write:general"])
     assert "no grant to write in no community in particular" in refused(
         bench, content=WORDS, title="On tables"
     )
-    assert "no grant to write in General" in refused(
-        bench, content=WORDS, title="On tables", community="General"
-    )
-    assert bench.call("hub_post", content=WORDS, title="On tables", community="tides").draft
+    assert posted(bench, community="tides").community == "tides"
 
 
 @pytest.mark.parametrize("ref", ["item:..", "item:.", "item:%2e%2e:c1", "item:p1:..."])

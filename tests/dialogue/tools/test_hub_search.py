@@ -82,6 +82,14 @@ def test_community_author_and_limit_narrow_the_search(bench: Bench):
     assert "Nothing was found" in bench.call("hub_search", query="sugar").text
 
 
+def test_comments_stand_in_the_community_of_their_post(bench: Bench):
+    post = make_post(account=bench.account, content="sugar", submolt="land")
+    comment = make_message(account=bench.account, post=post, content="salt", submolt="")
+    make_message(account=bench.account, content="salt", submolt="")
+    found = rows(bench.call("hub_search", query="salt", community="land"))
+    assert [row["id"] for row in found] == [str(comment.pk)]
+
+
 @pytest.mark.parametrize("query", ["-x", "a or b", "'; --", "&|!()<->:*", "%_\\", '"', "<script>"])
 def test_no_query_breaks_the_search(bench: Bench, query: str):
     make_message(account=bench.account)

@@ -127,6 +127,19 @@ def test_htmx_gets_the_next_item_and_the_row_that_goes(desk):
     assert 'id="toasts"' in html
 
 
+def test_after_the_last_item_of_a_view_nothing_is_said_of_the_others(desk):
+    draft = make_draft()
+    make_message(account=make_account(), spam_status="suspect")
+    page = do(desk, "draft", draft.pk, "approve", digest=draft.digest(), queue="kind=draft",
+              extra=HTMX)  # fmt: skip
+    assert "No items in this view" in page.content.decode()
+
+
+def test_the_title_counts_one_item_as_one(desk):
+    make_draft()
+    assert "<title>Desk, 1 item ·" in " ".join(desk.get("/desk/").content.decode().split())
+
+
 def test_words_that_changed_since_are_not_approved(desk):
     draft = make_draft()
     digest = draft.digest()
@@ -249,7 +262,7 @@ def test_who_decides_twice_is_not_told_of_somebody_else(desk):
     draft = make_draft()
     for _ in range(2):
         answer = do(desk, "draft", draft.pk, "approve", digest=draft.digest())
-    assert "Already decided." in words(answer)
+    assert "This item no longer needs a decision." in words(answer)
     assert "You decided this" in words(answer)
     assert "You decided this" in words(desk.get(f"/desk/draft/{draft.pk}/"))
 
