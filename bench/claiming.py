@@ -1,7 +1,9 @@
-"""Claiming an agent for one comment, against a Redis BRPOP + SET NX pair per agent.
+"""Claiming the most urgent agent, against a Redis BRPOP + SET NX pair per agent.
 
-Redis is as durable as we are: `appendfsync always`, on the same disk. Each side has its claimers in
-processes of their own; each agent is claimed exactly once.
+Our claim chooses among agents that may work, leases one of them with a fencing number, and starts
+its activation; Redis pops from a list that nobody orders. It is as durable as we are: `appendfsync
+always`, on the same disk. Each side has its claimers in processes of their own; each agent is
+claimed exactly once.
 """
 
 from __future__ import annotations
@@ -20,26 +22,17 @@ from typing import Any
 from bench.world import NOON, maintain, scratch_database
 
 CLAIMERS = (1, 4, 16)
-AGENTS, KEYS = 2_000, 200_000  # more than can be claimed in the time
+AGENTS, KEYS = 20_000, 200_000  # more than can be claimed in the time
 SECONDS = 5.0
 
 
-def claim_one(worker: str) -> int | None:
-    """Claim an agent as a worker does: decide, and start its activation, in one transaction."""
-    from dialogue.replies import loop
-    from dialogue.replies.verdicts import ReplyCounts
-
-    return (woken := loop.claim(worker, ReplyCounts(), now=NOON)[1]) and woken.agent_id
-
-
 def main() -> list[tuple[str, float, str]]:
-    import dialogue.replies.loop  # noqa: F401 - loaded once, not by each claimer in its time
     from tests.crowds import ask_all, make_crowd
 
     found = []
+    ask_all(make_crowd(AGENTS, tag="claimed"))
     with redis_server() as port:
         for claimers in CLAIMERS:
-            ask_all(make_crowd(AGENTS, tag=f"c{claimers}"))
             maintain("VACUUM ANALYZE")
             ours = claims_a_second(claimers, claim_rows)
             check_claims()
@@ -73,14 +66,15 @@ def claims_a_second(claimers: int, work: Callable[..., None], *given: Any) -> fl
 def claim_rows(worker: str, barrier: Any, claimed: Any) -> None:
     from django.db import connection
 
-    connection.ensure_connection()
-    claim_one(worker)  # what is compiled once is compiled
+    from dialogue.activations.services import claim
+
+    claim(worker=worker, now=NOON)  # what is compiled once is compiled
     barrier.wait(60)
     ends_at = time.monotonic() + SECONDS
     while time.monotonic() < ends_at:
-        if claim_one(worker):
-            with claimed.get_lock():
-                claimed.value += 1
+        assert claim(worker=worker, now=NOON), "no agent is left"
+        with claimed.get_lock():
+            claimed.value += 1
     connection.close()
 
 

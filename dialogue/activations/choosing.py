@@ -1,19 +1,20 @@
-"""Choose the agents that have work, and the order (activations, 1). Reads only; locks nothing.
+"""Choose the agents that have work, and the order (activations, 1).
 
     notification   something unread is due; by score = unread + minutes waited / 5
     exploration    not activated for its time; never activated first, then the stalest
     asked for      an operator wants a presence to run now; who asked first, first
 
 The score grows with the clock, but its order stands still: that of oldest unread − 5 min × unread,
-which is `Agent.priority_at`. It and `explores_at` are kept by triggers (migration 0005). Each
-answer is one query that walks an index until it has enough.
+which is `Agent.priority_at`. It and `explores_at` are kept by triggers (migrations 0005, 0012).
+Each answer is one query that walks an index until it has enough.
 
 An agent that is out (switched off, paused, elsewhere, backed off, outside its hours, spent) keeps
-notifications that are due until they were decided. So that pages say why nothing is answered, a
-round considers due notifications of every agent first (`replies.loop`), which moves `look_at`,
-and serves those that are chosen here. `is_strict=False` leaves out only who is awake.
+notifications that are due until they were decided. Agents that may work are served first; then
+the notifications of the others are decided (`replies.loop`), so that pages say why nothing is
+answered. `is_strict=False` leaves out only who is awake.
 
-A choice is no permission: who claims an agent asks again, with its row locked.
+`take` locks the agent it chooses. Any other choice is no permission: who claims an agent asks
+again, with its row locked.
 """
 
 from datetime import datetime
@@ -47,16 +48,24 @@ ABLE = f"""a.lives = 'here' AND (a.backs_off_until IS NULL OR a.backs_off_until 
     AND s.is_autonomous AND {OPEN} AND {PLACE} AND NOT {budget_conditions.SPENT}"""
 CHOOSE = """
 SELECT a.id FROM dialogue_agent a JOIN dialogue_agentsettings s ON s.agent_id = a.id
-WHERE {work} AND NOT {awake} AND {able}
+WHERE {work} AND {able}
 ORDER BY {order} LIMIT %(limit)s
 """
+# Who is awake has no `priority_at`.
 DUE = {
-    "work": "a.priority_at IS NOT NULL AND a.due_at <= %(now)s", "order": "a.priority_at, a.id",
-    "awake": AWAKE.format(agent="a.id"),
+    "work": "a.priority_at IS NOT NULL AND a.due_at <= %(now)s", "order": "a.priority_at, a.id"
 }  # fmt: skip
 NOTIFICATION = {True: CHOOSE.format(**DUE, able=ABLE), False: CHOOSE.format(**DUE, able="true")}
+TAKE = f"""
+UPDATE dialogue_agent t SET claims = t.claims + 1, priority_at = NULL
+WHERE t.id = ({NOTIFICATION[True]} FOR NO KEY UPDATE OF a SKIP LOCKED)
+RETURNING t.id, t.claims, (SELECT n.presence_id FROM dialogue_notification n
+    WHERE n.agent_id = t.id AND n.read_at IS NULL AND n.look_at <= %(now)s
+    ORDER BY n.look_at, n.id LIMIT 1)
+"""  # noqa: S608 - our own text
 EXPLORATION = CHOOSE.format(
-    work="a.explores_at IS NOT NULL AND a.explores_at <= %(now)s", awake=AWAKE.format(agent="a.id"),
+    work=f"""a.explores_at IS NOT NULL AND a.explores_at <= %(now)s
+        AND NOT {AWAKE.format(agent="a.id")}""",
     able=ABLE, order="a.last_activated_at NULLS FIRST, a.id",
 )  # fmt: skip
 ASKED = f"""
@@ -69,6 +78,18 @@ ORDER BY p.run_asked_at, p.id LIMIT %(limit)s
 def notification_work(*, now: datetime, limit: int, is_strict: bool = True) -> list[int]:
     """Ids of agents with something due, most urgent first."""
     return _ids(NOTIFICATION[is_strict], now, limit)
+
+
+def take(*, now: datetime) -> tuple[int, int, int] | None:
+    """Lock the most urgent agent that no other worker holds, and count the claim.
+
+    Its id, the number of the claim, and the presence whose notification is due first; or None.
+    Agent and activation are awake in the same transaction: the caller starts it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, budget_conditions.values(now) | {"now": now, "limit": 1})
+        row: tuple[int, int, int] | None = cursor.fetchone()
+        return row
 
 
 def exploration_work(*, now: datetime, limit: int) -> list[int]:

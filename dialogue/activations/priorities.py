@@ -1,7 +1,8 @@
 """Keep what agents are chosen by: `unread`, `due_at`, `priority_at` and `explores_at`.
 
-Triggers keep them (migration 0005): the last follows settings and activations, the others the
-notifications, in the transaction that moves these. It locks the agents of a statement by their
+Triggers keep them (migrations 0005, 0012): the last follows settings and activations, the others
+the notifications, and `priority_at` also whether the agent is awake, in the transaction that moves
+these. It locks the agents of a statement by their
 ids, after the notifications. A transaction that waits for notifications while it holds their agent
 could wait in a circle with one that came the other way. So who moves notifications holds their
 agents first, all at once, by id: `hold`, or `move`, which does both. (A worker that claims takes
@@ -23,7 +24,7 @@ WITH counted AS (
     FROM dialogue_notification WHERE read_at IS NULL GROUP BY agent_id
 ), wanted AS (
     SELECT a.id, coalesce(c.unread, 0) AS unread, c.due_at,
-        CASE WHEN c.due_at IS NOT NULL
+        CASE WHEN c.due_at IS NOT NULL AND NOT agent_is_awake(a.id)
              THEN c.oldest_at - c.unread * interval '5 minutes' END AS priority_at
     FROM dialogue_agent a LEFT JOIN counted c ON c.agent_id = a.id
 )

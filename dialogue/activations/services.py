@@ -1,11 +1,11 @@
 """Start an activation, record its steps, finish, suspend or reclaim it.
 
-start (lease, fencing number) ──> record_step … ──> finish
-    │                                  └──> suspend ──> resume (`suspended`)
+start | claim, take_up ──> record_step … ──> finish
+    │                          └──> suspend ──> resume (`suspended`)
     └── worker died ──> reclaim_abandoned ──> abandoned; its notifications are due again
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -14,7 +14,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from dialogue.activations import items, priorities
+from dialogue.activations import choosing, items, priorities
 from dialogue.activations.models import ActivationState, ItemState, Purpose
 from dialogue.activations.requests import ask_again, rest
 from dialogue.activations.requests import ask_stop as ask_stop
@@ -56,12 +56,11 @@ def start(
     worker: str,
     now: datetime,
     notification: Notification | None = None,
-    others: Iterable[Notification] = (),
     task: str = "",
 ) -> Activation:
     """Create an activation, or raise `StaleState` if one is running. Commit afterwards.
 
-    Its first item is under way: `notification`, or what its purpose says. `others` follow.
+    Its item is under way: `notification`, or what its purpose says.
     """
     try:
         with transaction.atomic():
@@ -75,14 +74,49 @@ def start(
         if "activation_one_live_per_agent" not in str(error):
             raise
         raise StaleState(reason("activation.running", agent=presence.agent)) from error
-    first = ActivationItem(activation=activation, position=1, notification=notification,
-                           state=ItemState.WORKING, started_at=now)  # fmt: skip
-    later = [
-        ActivationItem(activation=activation, position=position, notification=other)
-        for position, other in enumerate(others, 2)
-    ]
-    ActivationItem.objects.bulk_create([first, *later])
+    _add_items(activation, [notification], now=now)
     return activation
+
+
+def claim(*, worker: str, now: datetime) -> Activation | None:
+    """Lease the most urgent agent that has something due and may work, or None (activations, 1).
+
+    The activation has no item yet: what is due is decided after the claim has committed.
+    """
+    with transaction.atomic(durable=True):
+        if (taken := choosing.take(now=now)) is None:
+            return None
+        agent, number, presence = taken
+        return Activation.objects.create(
+            agent_id=agent, presence_id=presence, purpose=Purpose.REPLY, number=number,
+            worker=worker, lease_until=now + LEASE, started_at=now, why="activation.decides",
+        )  # fmt: skip
+
+
+def take_up(
+    activation: Activation, rows: Sequence[Notification], why: StoredReason, *, now: datetime
+) -> None:
+    """Give a claimed activation its items; the first is under way. Raise `LeaseLost`."""
+    activation.note(notification=rows[0], why=why)
+    Agent.objects.filter(pk=activation.agent_id).update(last_activated_at=now)
+    _add_items(activation, rows, now=now)
+
+
+def drop(activation: Activation) -> None:
+    """Remove a claimed activation that found nothing to do, or raise `LeaseLost`."""
+    if not activation.mine().delete()[0]:
+        raise LeaseLost(f"activation {activation.pk} was taken back")
+
+
+def _add_items(
+    activation: Activation, rows: Sequence[Notification | None], *, now: datetime
+) -> None:
+    items = [
+        ActivationItem(activation=activation, position=position, notification=row)
+        for position, row in enumerate(rows, 1)
+    ]
+    items[0].state, items[0].started_at = ItemState.WORKING, now
+    ActivationItem.objects.bulk_create(items)
 
 
 def renew(activation: Activation, *, now: datetime) -> None:

@@ -11,6 +11,7 @@ from surfaces.text.reasons import register
 TEXTS = {
     "activation.comment": _("Comment by %(author)s in “%(title)s”: %(why)s."),
     "activation.comment_edited": _("The comment was edited."),
+    "activation.decides": _("The comments that are due are being decided on."),
     "activation.meanwhile_answer": _("%(why)s This happened while the reply was being written."),
     "activation.meanwhile_post": _("%(why)s This happened while the post was being written."),
     "activation.mention": _("Mention by %(author)s in “%(title)s”: %(why)s."),

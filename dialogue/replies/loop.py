@@ -1,38 +1,42 @@
-"""Decide on due notifications, and start activations for what is to be answered.
+"""Claim agents with something due, decide on it, and answer what is to be answered.
 
-    agents with something due, most urgent first (`activations.choosing`)
-    due notification ──decide──┬─> pass: read, with the reason
-                               ├─> hold, wait: with the reason, and until when
-                               └─> reply: attempt counted, activation ──commit──> `runner.run`
+    agents that may work, most urgent first (`activations.choosing`)
+    claim ──commit──> due notification ──decide──┬─> pass: read, with the reason
+                                                 ├─> hold, wait: with the reason, and until when
+                                                 └─> reply: attempt counted ──> `runner.run`
 
 An activation takes other due notifications of the presence along; each is decided at its turn.
-A decision is stored with the notification and the message, so that pages can show why
-something is not answered. The clock is an argument; an error with one comment never ends a round.
+Where nothing is to be answered it is removed. Then the notifications of agents that may not work
+are decided. A decision is stored with the notification and the message, so that pages can show why
+something is not answered. The clock is an argument.
 """
 
+import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
 
 from dialogue.activations import choosing, priorities
 from dialogue.activations import services as activation_services
-from dialogue.activations.models import Purpose
-from dialogue.models import Activation, Agent, Notification, Presence
+from dialogue.errors import LeaseLost
+from dialogue.inbox.models import NotificationQuerySet
+from dialogue.models import Activation, Notification, Presence
 from dialogue.replies import runner
 from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict, decide
 from dialogue.replies.situation import SituationBatch, limits_of
 from dialogue.replies.verdicts import ReplyCounts, keep, settled, with_facts
-from surfaces.errors import StaleState
 from surfaces.messages import reply_state
 from surfaces.messages.models import OPEN, SpamStatus
 from surfaces.models import Message
 from surfaces.text.format import one_line
 from surfaces.text.reasons import reason
 
+logger = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
 
-BATCH = 25  # notifications considered per claim, and agents
+BATCH = 25  # notifications decided at once, and agents
 KINDS = {"reply", "mention", "comment"}  # notifications with a sentence of their own
 # Waits without a time: checked again when circumstances change.
 HELD = [Reason.PAUSED, Reason.SWITCHED_OFF, Reason.MODE_OFF, Reason.ACCOUNT_OFF, Reason.ELSEWHERE]
@@ -66,10 +70,12 @@ def answer_next(
     is_ending: Callable[[], bool],
 ) -> bool:
     """One activation, or one batch of decisions; False if nothing was due."""
-    looked, activation = claim(worker, counts, now=clock())
-    if activation:
+    activation = activation_services.claim(worker=worker, now=clock())
+    if activation is None:
+        return decide_for_others(counts, now=clock())
+    if begin(activation, counts, now=clock()):
         runner.run(activation, counts, clock=clock, until=until, is_ending=is_ending)
-    return bool(looked)
+    return True
 
 
 def release_held(*, now: datetime) -> int:
@@ -89,69 +95,85 @@ def release_held(*, now: datetime) -> int:
     return priorities.move(freed, look_at=now) + priorities.move(cleared, look_at=now)
 
 
-@transaction.atomic(durable=True)
-def claim(worker: str, counts: ReplyCounts, *, now: datetime) -> tuple[int, Activation | None]:
-    """Decide until one notification is to be answered, and start its activation.
+def begin(activation: Activation, counts: ReplyCounts, *, now: datetime) -> bool:
+    """Decide until one notification is to be answered; take it up, with others after it.
 
-    Returns how many were considered, and the activation. Commits before any request.
+    False: none is, and the activation is gone. Commits before any request.
     """
-    rows = _due(now)
+    try:
+        return _begin(activation, counts, now=now)
+    except LeaseLost:
+        logger.warning("an activation was taken back", extra={"activation_id": activation.pk})
+        return False
+
+
+@transaction.atomic(durable=True)
+def _begin(activation: Activation, counts: ReplyCounts, *, now: datetime) -> bool:
+    # Limits are counted before a reply is written; who holds the lease decides alone.
+    priorities.hold([activation.agent_id])
+    activation_services.renew(activation, now=now)
+    rows = _due(Notification.objects.filter(presence=activation.presence_id), now)
     world = SituationBatch.of(rows, now=now)
     for looked, row in enumerate(rows, 1):
-        if row.agent_id in world.awake:
-            continue
-        verdict = decide(world.turn(row), limits_of(row.agent), now=now)
+        turn = replace(world.turn(row), is_awake=False)
+        verdict = decide(turn, limits_of(row.agent), now=now)
         if verdict.answer != ReplyAction.REPLY:
             keep(row, verdict, world.drafts.get(row.message_id or 0, []), now)
             counts.add(verdict)
-        elif activation := _start(row, verdict, rows[looked:], worker, now):
-            return looked, activation
-    return len(rows), None
+        elif _take_up(activation, row, verdict, rows[looked:], now):
+            return True
+    activation_services.drop(activation)
+    return False
 
 
-def _due(now: datetime) -> list[Notification]:
-    """The due of the most urgent agent that no other worker holds and that is not awake.
-
-    Limits are counted before a reply is written, so one worker at a time decides per agent. Of
-    one agent only: what is read about an agent is read for nothing where another is activated.
-    """
+def decide_for_others(counts: ReplyCounts, *, now: datetime) -> bool:
+    """Say of one agent that may not work why nothing is answered; False if there is none."""
     chosen = choosing.notification_work(now=now, limit=BATCH, is_strict=False)
-    agents = Agent.objects.filter(pk__in=chosen).order_by("priority_at", "pk")
-    held = agents.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)[:1]
-    # Read after locking, so that what others changed for this agent meanwhile is visible.
-    found = with_facts(Notification.objects.due(now).filter(agent__in=list(held)))
-    rows = list(found.order_by("look_at", "id")[:BATCH])
-    for row in rows:
+    return any(_decide_for(pk, counts, now=now) for pk in chosen)
+
+
+@transaction.atomic(durable=True)
+def _decide_for(agent: int, counts: ReplyCounts, *, now: datetime) -> bool:
+    if not priorities.hold([agent], skips_locked=True):
+        return False
+    rows = _due(Notification.objects.filter(agent=agent), now)
+    world = SituationBatch.of(rows, now=now)
+    found = [(row, decide(world.turn(row), limits_of(row.agent), now=now)) for row in rows]
+    # What is to be answered is left to a claim: the agent may work again, or woke up.
+    found = [(row, verdict) for row, verdict in found
+             if verdict.answer != ReplyAction.REPLY and verdict.why != Reason.AWAKE]  # fmt: skip
+    for row, verdict in found:
+        keep(row, verdict, world.drafts.get(row.message_id or 0, []), now)
+        counts.add(verdict)
+    return bool(found)
+
+
+def _due(rows: NotificationQuerySet, now: datetime) -> list[Notification]:
+    """Read after locking, so that what others changed for this agent meanwhile is visible."""
+    found = list(with_facts(rows.due(now))[:BATCH])
+    for row in found:
         if row.message_id is None:  # of a kind that is kept and shown
             settled(row, ReplyVerdict(ReplyAction.HOLD, Reason.UNKNOWN_KIND), now)
-    return [row for row in rows if row.message_id is not None]
+    return [row for row in found if row.message_id is not None]
 
 
-def _start(
+def _take_up(
+    activation: Activation,
     row: Notification,
     verdict: ReplyVerdict,
     after: Sequence[Notification],
-    worker: str,
     now: datetime,
-) -> Activation | None:
-    """Count the attempt and start an activation; None if another worker was faster."""
-    message, agent = row.comment, row.agent
-    most = agent.settings.notifications_per_run - 1
-    others = [other for other in after if other.presence_id == row.presence_id][:most]
+) -> bool:
+    """Count the attempt and give the activation its items; False if it was settled meanwhile."""
+    message, settings = row.comment, row.agent.settings
+    open_still = Message.objects.filter(OPEN, pk=message.pk)
+    if not reply_state.start_attempt(open_still, most=settings.tries):
+        return False
     kind = row.kind if row.kind in KINDS else "other"
     facts = {"author": message.author, "title": one_line(message.post.title, 80)}
     why = reason(f"activation.{kind}", why=reason(verdict.why.value), **facts)
-    try:
-        with transaction.atomic():
-            open_still = Message.objects.filter(OPEN, pk=message.pk)
-            if not reply_state.start_attempt(open_still, most=agent.settings.tries):
-                raise StaleState("activation.settled_meanwhile")
-            activation = activation_services.start(
-                row.presence, purpose=Purpose.REPLY, why=why, worker=worker, now=now,
-                notification=row, others=others,
-            )  # fmt: skip
-            row.note(verdict=verdict.why.code, why=verdict.reason, considered_at=now)
-    except StaleState:
-        return None
+    others = after[: settings.notifications_per_run - 1]
+    activation_services.take_up(activation, [row, *others], why, now=now)
+    row.note(verdict=verdict.why.code, why=verdict.reason, considered_at=now)
     message.reply_attempts += 1
-    return activation
+    return True

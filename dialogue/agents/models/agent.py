@@ -42,9 +42,9 @@ class Agent(models.Model):
     failures = models.PositiveIntegerField(default=0, help_text="Failed activations in a row.")
     backs_off_until = models.DateTimeField(null=True, blank=True)
     claims = models.PositiveBigIntegerField(default=0)  # fencing number of activations
-    # Kept by a trigger on notifications, in the transaction that moves them: how many are unread,
-    # when the first is due, and, where one is, the order in which agents are chosen: oldest
-    # unread − 5 min × unread.
+    # Kept by triggers on notifications and activations, in the transaction that moves them: how
+    # many are unread, when the first is due, and, where one is and the agent is not awake, the
+    # order in which agents are chosen: oldest unread − 5 min × unread.
     unread = models.PositiveIntegerField(default=0, editable=False)
     due_at = models.DateTimeField(null=True, blank=True, editable=False)
     priority_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -63,7 +63,7 @@ class Agent(models.Model):
             # For agents with notifications, most urgent first.
             Index(
                 name="agent_priority",
-                fields=["priority_at"],
+                fields=["priority_at", "id"],
                 condition=Q(priority_at__isnull=False),
             ),
             # For agents that were not activated for long, never activated first.

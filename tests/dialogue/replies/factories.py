@@ -7,6 +7,7 @@ from datetime import timedelta
 from dialogue.inbox import collect
 from dialogue.models import AgentSettings, ModelEndpoint, Notification
 from dialogue.replies import loop
+from dialogue.replies.verdicts import ReplyCounts
 from surfaces.models import Account, Message
 from tests.factories import NOON, make_message, make_presence
 
@@ -57,5 +58,5 @@ def change_agent(world, **facts):
     world.agent.note(**facts)
 
 
-def answer_due() -> loop.Tally:
+def answer_due() -> ReplyCounts:
     return loop.answer_due("a worker", clock=lambda: NOON)

@@ -7,6 +7,7 @@ from datetime import datetime, time, timedelta
 import pytest
 from django.db import connection
 
+from dialogue.activations import services as activation_services
 from dialogue.inbox import collect
 from dialogue.replies import loop
 from dialogue.replies.verdicts import ReplyCounts
@@ -123,7 +124,8 @@ def test_the_number_of_queries_does_not_grow_with_what_waits(django_assert_max_n
         with CaptureQueriesContext(
             connection,
         ) as seen:
-            loop.claim("a worker", loop.ReplyCounts(), now=world.now)
+            activation = activation_services.claim(worker="a worker", now=world.now)
+            assert not loop.begin(activation, loop.ReplyCounts(), now=world.now)
         reads = [q for q in seen.captured_queries if q["sql"].startswith("SELECT")]
         counts.append(len(reads))
     assert counts[0] == counts[1]

@@ -157,13 +157,13 @@ def test_a_change_while_the_replier_takes_its_work_counts_already(monkeypatch):
     world.round()
     set_agent(world, replies_per_day=2)
     of(second).note(look_at=world.now)
-    chosen = choosing.notification_work
+    take = choosing.take
 
-    def chosen_and_changed(**given):
-        agents = chosen(**given)
+    def take_and_change(**given):
+        taken = take(**given)
         set_agent(world, replies_per_day=1)
-        return agents
+        return taken
 
-    monkeypatch.setattr(choosing, "notification_work", chosen_and_changed)
+    monkeypatch.setattr(choosing, "take", take_and_change)
     assert world.round(MINUTE).drafted == 0
     assert of(second).verdict == "day_full"
