@@ -73,7 +73,10 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick_and_quiet() -> Iterator[None]:
-    """Hashing a password is slow on purpose; a test signs in a hundred times."""
+    """Hashing a password is slow on purpose; a test signs in a hundred times.
+
+    Each client would list all static files before its first request.
+    """
     from django.conf import settings
 
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
@@ -81,6 +84,7 @@ def _quick_and_quiet() -> Iterator[None]:
         settings.PASSWORD_HASHERS,
         ["django.contrib.auth.hashers.MD5PasswordHasher"],
     )
+    settings.WHITENOISE_AUTOREFRESH = True
     settings.STYLE_GUIDE = True
     yield
     settings.PASSWORD_HASHERS = slow

@@ -25,8 +25,12 @@ from tests.factories import NOON, make_account, make_agent, make_message, make_p
 from tests.fakes import agentdojo
 from tests.fakes.obedient_model import Calls, ObedientModel, Order
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.story]
 IS_LONG = bool(os.environ.get("COLLOQUY_LONG_TESTS"))
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.story,
+    pytest.mark.timeout(3_600 if IS_LONG else 900),
+]
 GRANTS = [
     "hub:read", "hub:write", "moltbook:read", "moltbook:write", "memory:read", "memory:write",
 ]  # fmt: skip

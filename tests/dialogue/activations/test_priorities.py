@@ -125,10 +125,13 @@ def fill(presence, number: int) -> None:
 
 
 def took(verb, times: int = 50) -> float:
-    began = time.perf_counter()
+    """The quickest of some, in seconds: what else the machine does is no part of it."""
+    found = []
     for _ in range(times):
+        began = time.perf_counter()
         verb()
-    return (time.perf_counter() - began) / times
+        found.append(time.perf_counter() - began)
+    return min(found)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -144,7 +147,7 @@ def test_twenty_thousand_unread_make_an_update_no_slower():
         return lambda: next(rows).note(look_at=NOON + timedelta(days=1))
 
     short, long = took(one_of(few)), took(one_of(many))
-    assert long < 5 * short + 0.01, (short, long)
+    assert long < 5 * short, (short, long)
 
 
 # ── no circles ────────────────────────────────────────────────────────────
