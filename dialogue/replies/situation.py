@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Lower
 
 from dialogue.activations.models import ActivationItem, ItemState
-from dialogue.activations.permissions import account_trouble, paused_by
+from dialogue.activations.permissions import account_trouble, paused_by, read_pauses
 from dialogue.agents.active_hours import local_day, next_opening
 from dialogue.agents.limits import in_threads, replies_of, said_today
 from dialogue.agents.models.agent import AgentLocation
@@ -70,12 +70,7 @@ class SituationBatch:
         return world
 
     def read_pauses(self, presences: Collection[int]) -> None:
-        """Of each presence the newest pause that keeps it from speaking."""
-        over = Pause.objects.over_rows(agent="agent__slug").values("pk")
-        held = Presence.objects.filter(pk__in=presences).annotate(pause=Subquery(over[:1]))
-        pairs = held.exclude(pause=None).values_list("pk", "pause")
-        pauses = Pause.objects.in_bulk([pause for _, pause in pairs])
-        self.pauses = {presence: pauses[pause] for presence, pause in pairs}
+        self.pauses = read_pauses(presences)
 
     def _read_ours(self, rows: Sequence[Notification]) -> None:
         """Our accounts among the authors, by id and by name without case."""
