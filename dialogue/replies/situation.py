@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q
-from django.db.models.functions import Lower
 
 from dialogue.activations.models import ActivationItem, ItemState
 from dialogue.activations.permissions import account_trouble, paused_by, read_pauses
@@ -73,14 +72,12 @@ class SituationBatch:
         self.pauses = read_pauses(presences)
 
     def _read_ours(self, rows: Sequence[Notification]) -> None:
-        """Our accounts among the authors, by id and by name without case."""
-        authors = [row.message for row in rows if row.message]
-        by_id = Q(remote_id__in={message.author_id for message in authors} - {""})
-        names = {message.author for message in authors} - {""}
-        by_name = Q(name_lower__in={name.lower() for name in names}) | Q(handle__in=names)
-        accounts = Account.objects.annotate(name_lower=Lower("handle"))
-        accounts = accounts.filter(surface__in={row.presence.account.surface_id for row in rows})
-        found = accounts.filter(by_id | by_name)
+        """Our accounts on the surfaces of `rows`, by id and by name without case.
+
+        All of them: a database folds case by its locale, and not as Python folds the authors.
+        """
+        surfaces = {row.presence.account.surface_id for row in rows}
+        found = Account.objects.filter(surface__in=surfaces).order_by()
         for surface, remote_id, handle in found.values_list("surface", "remote_id", "handle"):
             self.ours |= {(surface, name) for name in (remote_id, handle.lower()) if name}
 
