@@ -17,16 +17,16 @@ from django.db import transaction
 
 from dialogue.activations import items
 from dialogue.activations import services as activation_services
-from dialogue.activations.models import Activation, ActivationItem, ItemState, Purpose
-from dialogue.activations.suspended import digest
+from dialogue.activations.models import Activation, ItemState, Purpose
 from dialogue.agents import presences
 from dialogue.agents import services as agent_services
 from dialogue.approvals.execution import in_thread
 from dialogue.models import Agent, Presence, ToolCall
 from dialogue.replies import runner
+from dialogue.replies.post import TaskWork
 from dialogue.replies.verdicts import ReplyCounts
 from dialogue.tools.belt import AgentBelt
-from dialogue.voice.base import built
+from dialogue.voice.base import SuspendedConversation, built
 from dialogue.voice.scripted.voice import ScriptedVoice
 from surfaces import demo
 from surfaces.demo import ACTOR
@@ -129,6 +129,7 @@ def _do_task(slug: str, task: str, calls: list[dict[str, Any]], *, now: datetime
     """
     activation = _start(slug, Purpose.TASK, task=task, now=now)
     item = activation.items.get()
+    work = TaskWork(activation, item, ReplyCounts(), lambda: now)
     activation_services.record_step(
         activation, "asked", why="activation.demo_calls", now=now, item=item
     )
@@ -142,9 +143,11 @@ def _do_task(slug: str, task: str, calls: list[dict[str, Any]], *, now: datetime
         made.result()
     with transaction.atomic():
         if ToolCall.objects.waiting().filter(item=item).exists():
-            _suspend(activation, item, now=now)
+            conversation = SuspendedConversation(model=ScriptedVoice.name, messages="[]")
+            work.suspend(conversation, now=now)
+            activation_services.suspend(activation, "activation.suspended", now=now)
         else:
-            items.end(activation, item, ItemState.NOTHING, "activation.demo_calls", now=now)
+            work.end(ItemState.NOTHING, "activation.demo_calls", now=now)
             activation_services.finish(activation, *items.outcome(activation), now=now)
     return activation
 
@@ -157,16 +160,6 @@ def _start(slug: str, purpose: str, *, task: str = "", now: datetime) -> Activat
     return activation_services.start(
         presence, purpose=purpose, why=why, task=task, worker=WORKER, now=now
     )
-
-
-def _suspend(activation: Activation, item: ActivationItem, *, now: datetime) -> None:
-    why = "activation.suspended"
-    items.suspend(
-        activation, item, model=ScriptedVoice.name, messages="[]", read_digest=digest(""),
-        why=why, now=now,
-    )  # fmt: skip
-    activation_services.record_step(activation, "suspended", why=why, now=now, item=item)
-    activation_services.suspend(activation, why, now=now)
 
 
 @transaction.atomic

@@ -1,7 +1,9 @@
 """Whether an agent may work now, and if not, why. About the agent, not about a comment."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime
+
+from django.db.models import Subquery
 
 from dialogue.agents.active_hours import next_opening
 from dialogue.agents.models.agent import AgentLocation
@@ -10,7 +12,6 @@ from dialogue.budgets import services as budget_services
 from dialogue.models import Agent, Presence
 from surfaces.accounts.models.account import AccountState, ReplyMode
 from surfaces.models import Account, Pause
-from surfaces.pauses.models import PauseScope
 from surfaces.text.reasons import StoredReason, reason
 
 
@@ -20,11 +21,21 @@ def obstacle(presence: Presence, *, now: datetime) -> StoredReason | None:
     Asked where no comment is decided on: explorations, tasks, what an operator wants to run, and
     conversations that go on.
     """
-    return unable(presence, Pause.objects.live(), now=now) or overspent(presence.agent, now=now)
+    pause = read_pauses([presence.pk]).get(presence.pk)
+    return unable(presence, pause, now=now) or overspent(presence.agent, now=now)
 
 
-def unable(presence: Presence, pauses: Iterable[Pause], *, now: datetime) -> StoredReason | None:
-    """The same without budgets. `pauses` are all live ones, the newest first."""
+def read_pauses(presences: Collection[int]) -> dict[int, Pause]:
+    """By presence, the newest pause that keeps it from speaking. One query, two with pauses."""
+    over = Pause.objects.over_rows(agent="agent__slug").values("pk")
+    held = Presence.objects.filter(pk__in=presences).annotate(pause=Subquery(over[:1]))
+    found = dict(held.exclude(pause=None).values_list("pk", "pause"))
+    pauses = Pause.objects.in_bulk(found.values())
+    return {presence: pauses[pause] for presence, pause in found.items()}
+
+
+def unable(presence: Presence, pause: Pause | None, *, now: datetime) -> StoredReason | None:
+    """The same without budgets."""
     agent, account = presence.agent, presence.account
     start, end = agent.active_from, agent.active_to
     for applies, why in (
@@ -39,11 +50,6 @@ def unable(presence: Presence, pauses: Iterable[Pause], *, now: datetime) -> Sto
             return reason(why)
     if trouble := account_trouble(account, now):
         return reason(trouble) if isinstance(trouble, str) else trouble
-    over = {
-        (PauseScope.ALL, ""), (PauseScope.SURFACE, account.surface.slug),
-        (PauseScope.ACCOUNT, account.name), (PauseScope.AGENT, agent.slug),
-    }  # fmt: skip
-    pause = next((row for row in pauses if (row.scope, row.subject) in over), None)
     return paused_by(pause) if pause else None
 
 

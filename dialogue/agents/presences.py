@@ -19,6 +19,8 @@ from surfaces.models import Account, AuditEvent, Message
 from surfaces.settings.changes import Values
 from surfaces.settings.services import SettingsSpec, change
 
+USUAL = 20  # latest posts that tell where an account usually posts
+
 
 @transaction.atomic
 def join(agent: Agent, account: Account, *, mode: str = "", by: str, now: datetime) -> Presence:
@@ -65,9 +67,6 @@ def _begin(agent: Agent, account: Account, *, by: str, now: datetime) -> Presenc
     facts = {"agent": agent.slug, "account": account.name}
     AuditEvent.objects.record("presence.began", actor=by, subject=account, **facts)
     return presence
-
-
-USUAL = 20  # latest posts that tell where an account usually posts
 
 
 class PresenceSpec(SettingsSpec[Presence]):

@@ -1,4 +1,7 @@
-"""Tool calls on the desk: to approve, and unconfirmed ones of a worker that died."""
+"""Tool calls on the desk: those to approve, and unconfirmed ones.
+
+Unconfirmed is a call whose worker died, whose time ran out or whose answer was lost while it ran.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

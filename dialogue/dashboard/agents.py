@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from dialogue.activations.listing import ActivationRow, rows_within
 from dialogue.agents import scope
 from dialogue.agents.active_hours import local_day
+from dialogue.agents.forms.run import RunForm
 from dialogue.agents.models.presence import PresenceQuerySet
 from dialogue.agents.models.settings import VoiceKind
 from dialogue.budgets.meters import Books, BudgetMeter, meters, spending_rows
@@ -291,7 +292,7 @@ def frame(
 ) -> dict[str, Any]:
     shell, found = PageFrame(request), found or agent_of(request, slug)
     one = AgentOverview(found, shell.pauses, now=timezone.now(), reach=request.user.reach)
-    return {"shell": shell, "one": one, "agent": found, "tab": tab}
+    return {"shell": shell, "one": one, "agent": found, "tab": tab, "run": RunForm()}
 
 
 def midnight() -> datetime:

@@ -10,11 +10,10 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef
 
 from dialogue.activations.models import ActivationState, ItemState
-from dialogue.activations.permissions import overspent, unable
+from dialogue.activations.permissions import overspent, read_pauses, unable
 from dialogue.approvals.models import ToolCall
 from dialogue.models import ActivationItem
 from dialogue.replies.decision import Reason
-from surfaces.models import Pause
 from surfaces.text.reasons import StoredReason, reason
 
 SUSPENDED = Reason.TOOL_WAITS.code
@@ -22,8 +21,10 @@ WAITS = "decision.waits"
 
 
 def holds(notifications: Collection[int], *, now: datetime) -> dict[int, StoredReason]:
-    """By notification, where it is something else than the approval. Two queries, and two for
-    each agent with a model; none without notifications.
+    """By notification, where it is something else than the approval.
+
+    Two queries, one more with pauses, and two for each agent with a model; none without
+    notifications.
     """
     if not notifications:
         return {}
@@ -34,25 +35,25 @@ def holds(notifications: Collection[int], *, now: datetime) -> dict[int, StoredR
         "activation__presence__agent__settings", "activation__presence__account__surface"
     )  # fmt: skip
     asks = Exists(ToolCall.objects.waiting().filter(item=OuterRef("pk")))
-    items, pauses = list(rows.annotate(asks=asks)), list(Pause.objects.live())
+    items = list(rows.annotate(asks=asks))
+    pauses = read_pauses({item.activation.presence_id for item in items})
     agents = {item.activation.presence.agent_id: item.activation.presence.agent for item in items}
     spent = {pk: overspent(agent, now=now) for pk, agent in agents.items()}
     found = {}
     for item in items:
         presence = item.activation.presence
-        why = unable(presence, pauses, now=now) or spent[presence.agent_id]
-        said = _said(item, why)
+        why = unable(presence, pauses.get(presence.pk), now=now) or spent[presence.agent_id]
+        said = _said(why, asks=item.asks, last=item.why)
         if item.notification_id and said:
             found[item.notification_id] = said
     return found
 
 
-def _said(item: ActivationItem, why: StoredReason | None) -> StoredReason | None:
-    asks: bool = item.asks  # type: ignore[attr-defined]
+def _said(why: StoredReason | None, *, asks: bool, last: StoredReason) -> StoredReason | None:
     if why:
         return reason(WAITS, why=reason("verdict.tool_waits_held", why=why) if asks else why)
     if asks:
         return None
     # Decided: it went on and a limit held it, or nobody took it up yet.
-    is_held = item.why.base == WAITS
-    return item.why if is_held else reason(WAITS, why=reason("verdict.tool_decided"))
+    is_held = last.base == WAITS
+    return last if is_held else reason(WAITS, why=reason("verdict.tool_decided"))

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, Subquery
-from django.db.models.functions import Lower
+from django.db.models import Exists, OuterRef, Q
 
 from dialogue.activations.models import ActivationItem, ItemState
-from dialogue.activations.permissions import account_trouble, paused_by
+from dialogue.activations.permissions import account_trouble, paused_by, read_pauses
 from dialogue.agents.active_hours import local_day, next_opening
 from dialogue.agents.limits import in_threads, replies_of, said_today
 from dialogue.agents.models.agent import AgentLocation
@@ -70,22 +69,15 @@ class SituationBatch:
         return world
 
     def read_pauses(self, presences: Collection[int]) -> None:
-        """Of each presence the newest pause that keeps it from speaking."""
-        over = Pause.objects.over_rows(agent="agent__slug").values("pk")
-        held = Presence.objects.filter(pk__in=presences).annotate(pause=Subquery(over[:1]))
-        pairs = held.exclude(pause=None).values_list("pk", "pause")
-        pauses = Pause.objects.in_bulk([pause for _, pause in pairs])
-        self.pauses = {presence: pauses[pause] for presence, pause in pairs}
+        self.pauses = read_pauses(presences)
 
     def _read_ours(self, rows: Sequence[Notification]) -> None:
-        """Our accounts among the authors, by id and by name without case."""
-        authors = [row.message for row in rows if row.message]
-        by_id = Q(remote_id__in={message.author_id for message in authors} - {""})
-        names = {message.author for message in authors} - {""}
-        by_name = Q(name_lower__in={name.lower() for name in names}) | Q(handle__in=names)
-        accounts = Account.objects.annotate(name_lower=Lower("handle"))
-        accounts = accounts.filter(surface__in={row.presence.account.surface_id for row in rows})
-        found = accounts.filter(by_id | by_name)
+        """Our accounts on the surfaces of `rows`, by id and by name without case.
+
+        All of them: a database folds case by its locale, and not as Python folds the authors.
+        """
+        surfaces = {row.presence.account.surface_id for row in rows}
+        found = Account.objects.filter(surface__in=surfaces).order_by()
         for surface, remote_id, handle in found.values_list("surface", "remote_id", "handle"):
             self.ours |= {(surface, name) for name in (remote_id, handle.lower()) if name}
 

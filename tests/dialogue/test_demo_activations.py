@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from dialogue.activations import suspended
@@ -14,12 +12,9 @@ from dialogue.approvals import services as approval_services
 from dialogue.models import Activation, AgentReport, Memory, ToolCall
 from dialogue.replies import runner
 from dialogue.replies.verdicts import ReplyCounts
+from tests.dialogue.demo_runs import run_demo
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def run_demo(*words: str) -> None:
-    call_command("demo", *words, stdout=StringIO())
 
 
 def approve(call: ToolCall, *, now: datetime) -> None:

@@ -3,16 +3,24 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _lazy
 
-from dialogue.activations.requests import LONGEST_TASK, REQUESTED
+from dialogue.activations.models import Purpose
+from dialogue.activations.requests import LONGEST_TASK
 from surfaces.web.forms import StyledForm
 
 
 class RunForm(StyledForm, forms.Form):
     purpose = forms.ChoiceField(
-        choices=[(purpose, purpose) for purpose in sorted(REQUESTED)],
+        choices=[
+            (Purpose.REPLY, _lazy("Look at what waits in the inbox")),
+            (Purpose.EXPLORE, _lazy("Explore")),
+            (Purpose.TASK, _lazy("A task:")),
+        ],
+        initial=Purpose.REPLY,
+        widget=forms.RadioSelect(attrs={"id": "run-purpose"}),
         error_messages={"required": _lazy("Choose what it should do.")},
     )
     task = forms.CharField(
+        label=_lazy("Task"),
         required=False,
         widget=forms.Textarea(
             attrs={

@@ -1,70 +1,24 @@
+"""The settings page of an agent: saving, two people at once, the way back."""
+
 from __future__ import annotations
 
 import re
-from html import unescape
-from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from dialogue.agents.forms.setting_fields import SETTINGS, VOICE
 from dialogue.agents.settings.values import FIELDS
-from dialogue.models import Agent, ModelEndpoint
-from dialogue.voice import endpoints
+from dialogue.models import Agent
 from surfaces.models import Account, AuditEvent
 from surfaces.settings.fields import by_name
-from surfaces.settings.services import change, values_of
-from tests.dialogue.agents.pages import url
+from surfaces.settings.services import change
+from tests.dialogue.agents.pages import html, url
+from tests.dialogue.agents.setting_forms import kept, posted, read_values, save
 from tests.factories import NOON, make_agent, make_presence
 
 pytestmark = pytest.mark.django_db
 JONAS = "operator:jonas"
-
-
-@pytest.fixture
-def agent() -> Agent:
-    return make_agent(slug="gabriel", name="Gabriel")
-
-
-def html(client: Client, name: str, *args: Any) -> str:
-    response = client.get(url(name, *args))
-    assert response.status_code == 200
-    return response.content.decode()
-
-
-FIELD = re.compile(r'<(input|textarea|select)\b[^>]*\bname="([^"]+)"[^>]*>')
-
-
-def posted(client: Client, name: str, slug: str = "gabriel") -> dict[str, str]:
-    """What the page's own form would send as it stands."""
-    page = str(client.get(url(name, slug)).content, "utf-8")  # lines and all
-    form = re.search(rf'<form[^>]*action="{url(name, slug)}".*?</form>', page, re.DOTALL)
-    assert form
-    return dict(_values(form[0]))
-
-
-def _values(form: str):
-    for found in FIELD.finditer(form):
-        tag, name = found[0], found[2]
-        if found[1] == "textarea":
-            rest = form[found.end() :]
-            yield name, unescape(rest.partition("</textarea>")[0].removeprefix("\n"))
-        elif found[1] == "select":
-            rest = form[found.end() :].partition("</select>")[0]
-            chosen = re.search(r'value="([^"]*)" selected', rest)
-            yield name, unescape(chosen[1]) if chosen else ""
-        elif ('type="radio"' not in tag and 'type="checkbox"' not in tag) or " checked" in tag:
-            value = re.search(r'value="([^"]*)"', tag)
-            yield name, unescape(value[1]) if value else "on" if "checkbox" in tag else ""
-
-
-def save(client: Client, typed: dict[str, str], name: str = "agent_settings") -> Any:
-    return client.post(url(name, "gabriel"), typed)
-
-
-def kept(agent: Agent) -> dict[str, Any]:
-    return values_of(Agent.objects.get(pk=agent.pk))
 
 
 # ── saving ────────────────────────────────────────────────────────────────
@@ -181,7 +135,7 @@ def test_after_the_second_look_it_is_saved_without_losing_what_the_other_did(
                         by=JONAS, now=NOON)  # fmt: skip
     page = save(admin, typed).content.decode()
     form = page.partition('action="/agents/gabriel/settings/"')[2].partition("</form>")[0]
-    again = dict(_values(form))
+    again = dict(read_values(form))
     assert save(admin, again).status_code == 302
     values = kept(agent)
     assert (values["longest_reply"], values["is_autonomous"]) == (500, False)
@@ -220,85 +174,6 @@ def test_a_line_of_another_agent_is_not_undone_here(admin: Client, agent: Agent)
     assert admin.post(url("undo_change", "gabriel"), {"line": line.pk}).status_code == 404
     assert admin.post(url("undo_change", "gabriel"), {"line": "x"}).status_code == 404
     assert kept(other)["tries"] == 2
-
-
-# ── the voice ─────────────────────────────────────────────────────────────
-
-
-def test_the_voice_is_changed_within_its_bounds(admin: Client, agent: Agent):
-    typed = posted(admin, "agent_voice") | {"voice": "model", "temperature": "1.2"}
-    assert save(admin, typed, "agent_voice").status_code == 302
-    assert (kept(agent)["voice"], kept(agent)["temperature"]) == ("model", 1.2)
-    typed = posted(admin, "agent_voice") | {"temperature": "2.5"}
-    answer = save(admin, typed, "agent_voice")
-    assert answer.status_code == 422
-    assert "2.5 is too large. Enter a number from 0 to 2." in answer.content.decode()
-    assert "this agent cannot write" in html(admin, "agent_voice", "gabriel")
-
-
-def test_an_older_form_of_the_voice_overwrites_nothing(admin: Client, agent: Agent):
-    typed = posted(admin, "agent_voice") | {"temperature": "1.2"}
-    change(agent, {"temperature": 0.1}, by=JONAS, now=NOON)
-    answer = save(admin, typed, "agent_voice")
-    assert answer.status_code == 409
-    page = answer.content.decode()
-    assert "Temperature</a> is now <b><bdi>0.1" in page
-
-
-def brain_form(prefix: str, **given: str) -> dict[str, str]:
-    ordinary = {"model": "openai:small", "base_url": "", "key": "", "output_style": "tool"}
-    return {f"{prefix}-{name}": value for name, value in (ordinary | given).items()}
-
-
-def test_a_key_goes_in_and_no_page_shows_any_part_of_it(admin: Client, agent: Agent):
-    secret = "sk-abcd1234-the-last-four-9876"
-    admin.post(url("add_brain", "gabriel"), brain_form("new", key=secret))
-    brain = ModelEndpoint.objects.get()
-    assert brain.key == secret
-    refused = brain_form(f"b{brain.pk}", base_url="ftp://x", key=secret)
-    answers = [
-        admin.get(url("agent_voice", "gabriel")),
-        admin.get(url("agent_settings", "gabriel")),
-        admin.get(reverse("surfaces:ledger")),
-        admin.post(url("add_brain", "gabriel"), brain_form("new", model="x", key=secret)),
-        admin.post(url("change_brain", brain.pk), refused),
-    ]
-    for answer in answers:
-        for part in (secret, "sk-abcd", "9876", bytes(brain.sealed_key).decode()):
-            assert part not in answer.content.decode()
-    assert "API key set since" in answers[0].content.decode()
-
-
-def test_a_key_left_empty_stays_and_can_be_forgotten(admin: Client, agent: Agent):
-    brain = endpoints.add_brain(agent, model="openai:small", key="sk-1", by=JONAS)
-    form = brain_form(f"b{brain.pk}", output_style="prompted")
-    admin.post(url("change_brain", brain.pk), form)
-    brain.refresh_from_db()
-    assert (brain.key, brain.output_style) == ("sk-1", "prompted")
-    admin.post(url("change_brain", brain.pk), form | {f"b{brain.pk}-forget_key": "on"})
-    brain.refresh_from_db()
-    assert brain.key == ""
-    assert "no API key" in html(admin, "agent_voice", "gabriel")
-
-
-def test_models_are_moved_and_removed_without_script(admin: Client, agent: Agent):
-    first = endpoints.add_brain(agent, model="openai:a", by=JONAS)
-    second = endpoints.add_brain(agent, model="openai:b", by=JONAS)
-    admin.post(url("move_brain", second.pk), {"up": "on"})
-    assert [brain.model for brain in agent.brains.all()] == ["openai:b", "openai:a"]
-    admin.post(url("remove_brain", first.pk))
-    assert admin.post(url("remove_brain", first.pk)).status_code == 404
-    assert [brain.model for brain in agent.brains.all()] == ["openai:b"]
-
-
-def test_a_refused_model_keeps_what_was_typed_beside_the_others(admin: Client, agent: Agent):
-    brain = endpoints.add_brain(agent, model="openai:small", key="sk-1", by=JONAS)
-    form = brain_form(f"b{brain.pk}", base_url="https://elsewhere.example/v1")
-    page = admin.post(url("change_brain", brain.pk), form).content.decode()
-    assert "Enter the API key again" in page
-    assert "https://elsewhere.example/v1" in page
-    assert page.count('id="help-new-model"') == 1
-    assert ModelEndpoint.objects.get().base_url == ""
 
 
 # ── tools, memory, exploration ────────────────────────────────────────────

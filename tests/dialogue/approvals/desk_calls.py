@@ -15,11 +15,12 @@ from dialogue.models import Activation, ActivationItem, Presence, ToolCall
 from dialogue.tools import hub_post
 from dialogue.tools.base import Tool, ToolResult
 from dialogue.tools.registry import TOOLS
-from surfaces.models import Message
+from surfaces.models import DeskItem, Message
 from tests.factories import make_message, make_notification, make_presence
 
 _number = count(1)
 CONTENT = "The tide table leaves out the people who wrote it. Which of them would you ask first?"
+HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
 class LaunchArguments(BaseModel):
@@ -60,7 +61,7 @@ def make_call(
 ) -> ToolCall:
     """A call that waits for an operator, asked for while a comment was answered."""
     now = now or timezone.now()
-    presence = presence or make_presence(settings={"grants": ["*:*"]})
+    presence = presence or granted()
     message = message or make_message(account=presence.account, author="nightjar")
     notification = make_notification(presence=presence, message=message)
     number = next(_number)
@@ -94,3 +95,19 @@ def make_unknown(call: ToolCall) -> ToolCall:
     )
     call.refresh_from_db()
     return call
+
+
+def granted() -> Presence:
+    return make_presence(settings={"grants": ["*:*"]})
+
+
+def item_of(call: ToolCall) -> DeskItem | None:
+    return DeskItem.objects.filter(kind__in=["tool_call", "tool_unknown"], item_id=call.pk).first()
+
+
+def words(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+def at(call: ToolCall, act: str = "", kind: str = "tool_call") -> str:
+    return f"/desk/{kind}/{call.pk}/{act}"

@@ -11,21 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from dialogue.models import ApprovalRule, ToolCall
-from tests.dialogue.approvals.desk_calls import CONTENT, by_stranger, know_tools, make_call
-from tests.factories import (
-    make_account,
-    make_agent,
-    make_message,
-    make_operator,
-    make_presence,
-)
+from tests.dialogue.approvals.desk_calls import CONTENT, by_stranger, make_call, words
+from tests.factories import make_account, make_agent, make_message, make_operator, make_presence
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _tools() -> None:
-    know_tools()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("known_tools")]
 
 
 @pytest.fixture
@@ -38,10 +27,6 @@ def mira(client: Client) -> Client:
 def call() -> ToolCall:
     now = timezone.now()
     return make_call(arguments={"content": CONTENT, "community": "tides"}, now=now)
-
-
-def words(answer: Any) -> str:
-    return " ".join(answer.content.decode().split())
 
 
 def place(call: ToolCall) -> str:

@@ -11,8 +11,9 @@ from dialogue.approvals import expiry, services
 from dialogue.models import ToolCall
 from dialogue.tasks import prune
 from surfaces.models import AuditEvent, Message
+from tests.dialogue.approvals.changes import LASTING, PASSING
+from tests.dialogue.approvals.decisions import approve
 from tests.dialogue.approvals.factories import MIRA, CallWorld
-from tests.dialogue.approvals.test_services import LASTING, PASSING, approve
 from tests.factories import NOON
 
 pytestmark = pytest.mark.django_db

@@ -8,26 +8,15 @@ import pytest
 
 from dialogue.activations.models import Activation
 from dialogue.approvals import services
-from dialogue.approvals.arguments import digest_of
 from dialogue.approvals.preconditions import policy_of
-from dialogue.models import Agent, AgentSettings, Presence, ToolCall
+from dialogue.models import AgentSettings, ToolCall
 from surfaces.errors import BadInput, NotAllowed, StaleState
-from surfaces.models import Account, AuditEvent, Draft, Message
-from surfaces.pauses import services as pause_services
-from tests.dialogue.approvals.factories import INJECTION, MIRA, TOMAS, CallWorld
-from tests.factories import NOON, make_message
+from surfaces.models import AuditEvent
+from tests.dialogue.approvals.decisions import TEN, approve, outcome_of
+from tests.dialogue.approvals.factories import MIRA, TOMAS, CallWorld
+from tests.factories import NOON
 
 pytestmark = pytest.mark.django_db
-TEN = timedelta(seconds=10)
-
-
-def approve(call, **given):
-    ordinary = {"digest": call.digest, "by": MIRA, "now": NOON}
-    services.approve(call, **(ordinary | given))
-
-
-def outcome_of(world, call):
-    return world.resume().decided()[call.call_id]
 
 
 # ── approve ───────────────────────────────────────────────────────────────
@@ -193,164 +182,6 @@ def test_what_the_policy_denied_is_not_undone(asking):
     asking.suspend()
     with pytest.raises(StaleState):
         services.undo(asking.last(), by=MIRA, now=NOON)
-
-
-# ── what changed meanwhile ────────────────────────────────────────────────
-
-
-def elsewhere(world):
-    Agent.objects.filter(pk=world.agent.pk).update(lives="elsewhere")
-
-
-def unassigned(world):
-    Presence.objects.filter(pk=world.presence.pk).update(ended_at=NOON)
-
-
-def switched_off(world):
-    world.set(is_autonomous=False)
-
-
-def grant_taken(world):
-    world.set(grants=["web:read"])
-
-
-def grant_denied_for_it(world):
-    world.set(grants=["*:*", "!shell:run:*"])
-
-
-def policy_denies(world):
-    world.set(on_execute="deny")
-
-
-def comment_edited(world):
-    Message.objects.filter(pk=world.comment.pk).update(content="another question")
-
-
-def comment_deleted(world):
-    Message.objects.filter(pk=world.comment.pk).update(deleted_at=NOON)
-
-
-def thread_deleted(world):
-    Message.objects.filter(pk=world.comment.post_id).update(deleted_at=NOON)
-
-
-def comment_is_spam(world):
-    Message.objects.filter(pk=world.comment.pk).update(spam_status="spam")
-
-
-def comment_answered(world):
-    make_message(post=world.comment.post, parent=world.comment, direction="outgoing")
-
-
-def notification_gone(world):
-    world.notification.delete()
-
-
-LASTING = [
-    elsewhere, unassigned, switched_off, grant_taken, grant_denied_for_it, policy_denies,
-    comment_edited, comment_deleted, thread_deleted, comment_is_spam, comment_answered,
-    notification_gone,
-]  # fmt: skip
-
-
-def paused(world):
-    pause_services.pause("agent", world.agent.slug, why="x", by=MIRA, now=NOON)
-
-
-def spent(world):
-    world.set(tokens_per_day=0)
-
-
-def account_off(world):
-    Account.objects.filter(pk=world.account.pk).update(is_on=False)
-
-
-def sign_in_failed(world):
-    Account.objects.filter(pk=world.account.pk).update(state="auth_failed")
-
-
-PASSING = [paused, spent, account_off, sign_in_failed]
-
-
-@pytest.mark.parametrize("change", LASTING)
-def test_what_changed_for_good_makes_it_stale_at_the_moment_of_approval(asking, change):
-    call = asking.asked()
-    change(asking)
-    with pytest.raises(StaleState):
-        approve(call)
-    call = ToolCall.objects.get(pk=call.pk)
-    assert (call.state, bool(call.why), call.result.startswith("Nothing was done.")) == (
-        "stale", True, True
-    )  # fmt: skip
-    assert AuditEvent.objects.called("tool_call.went_stale").exists()
-
-
-@pytest.mark.parametrize("change", LASTING)
-def test_what_changed_after_the_approval_keeps_it_from_running(asking, change):
-    call = asking.asked()
-    approve(call)
-    change(asking)
-    outcome = outcome_of(asking, call)
-    call.refresh_from_db()
-    assert (outcome.is_error, call.state, asking.ran()) == (True, "stale", [])
-    assert str(call.why) in outcome.text
-
-
-@pytest.mark.parametrize("change", PASSING)
-def test_what_passes_lets_an_approved_call_wait_and_the_row_says_so(asking, change):
-    call = asking.asked()
-    change(asking)
-    approve(call)
-    assert call.state == "approved"
-    assert str(call.why).startswith("Approved. It does not run yet: ")
-    assert outcome_of(asking, call).is_waiting
-    assert asking.ran() == []
-
-
-@pytest.mark.parametrize("change", PASSING)
-def test_what_passes_keeps_a_call_waiting_that_a_worker_has_in_hand(asking, change):
-    call = asking.asked()
-    approve(call)
-    change(asking)
-    assert outcome_of(asking, call).is_waiting
-    call.refresh_from_db()
-    assert (call.state, call.why.code, asking.ran()) == (
-        "approved", "approval.approved_waits", []
-    )  # fmt: skip
-
-
-def test_a_row_that_was_changed_past_the_door_does_not_run(asking):
-    call = asking.asked()
-    approve(call)
-    other = {"text": "something else"}
-    ToolCall.objects.filter(pk=call.pk).update(
-        arguments=other, digest=digest_of(call, arguments=other)
-    )
-    assert outcome_of(asking, call).is_error
-    assert asking.ran() == []
-
-
-def test_an_approval_in_the_moment_of_expiry_is_too_late(asking):
-    call = asking.asked()
-    with pytest.raises(StaleState, match="Nobody decided in time"):
-        approve(call, now=call.expires_at)
-    assert ToolCall.objects.get(pk=call.pk).state == "expired"
-    assert asking.ran() == []
-
-
-def test_a_deleted_agent_takes_its_calls_along(asking):
-    call = asking.asked()
-    Agent.objects.filter(pk=asking.agent.pk).delete()
-    with pytest.raises(ToolCall.DoesNotExist):
-        approve(call)
-
-
-def test_an_approved_draft_of_a_stranger_s_words_goes_out_by_the_mode(db):
-    world = CallWorld(mode="auto")
-    call = world.asked("post", INJECTION)
-    approve(call)
-    outcome_of(world, call)
-    assert Draft.objects.get().state == "approved"
 
 
 # ── unconfirmed ───────────────────────────────────────────────────────────

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -15,8 +14,9 @@ from dialogue.approvals import rules, services
 from dialogue.models import ActivationItem, Conversation, ToolCall
 from dialogue.tools.base import ToolContext, ToolResult
 from surfaces.models import AuditEvent, DeskItem
+from tests.dialogue.approvals.desk_calls import words
 from tests.dialogue.approvals.factories import MIRA, CallWorld, Words, keep, tool, tools
-from tests.factories import NOON, make_operator
+from tests.factories import NOON
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LATE = {"text": "late", "community": "0.7"}  # seconds; the tool has 0.5
@@ -26,12 +26,6 @@ PATIENCE = 10  # seconds
 @pytest.fixture
 def world() -> CallWorld:
     return CallWorld(on_external="allow")
-
-
-@pytest.fixture
-def desk(client: Client) -> Client:
-    client.force_login(make_operator(username="mira"))
-    return client
 
 
 def wait_until_it_happened(world: CallWorld) -> None:
@@ -48,10 +42,6 @@ def timed_out(world: CallWorld) -> ToolCall:
     call = world.last()
     wait_until_it_happened(world)
     return call
-
-
-def words(answer: Any) -> str:
-    return " ".join(answer.content.decode().split())
 
 
 def settle(desk: Client, call: ToolCall, act: str, **given: str) -> str:

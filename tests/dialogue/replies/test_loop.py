@@ -90,9 +90,12 @@ def test_an_answer_given_elsewhere_is_found_and_said(world):
     assert not Draft.objects.exists()
 
 
-def test_a_comment_by_another_agent_of_ours_is_left_alone(world):
-    make_presence(account=make_account(surface=world.account.surface, handle="Gabriel"))
-    comment = world.comment(author="gabriel")
+@pytest.mark.parametrize(
+    ("handle", "author"), [("Gabriel", "gabriel"), ("ära", "ÄRA"), ("ΝΙΚΟΣ", "νικος")]
+)
+def test_a_comment_by_another_agent_of_ours_is_left_alone(world, handle: str, author: str):
+    make_presence(account=make_account(surface=world.account.surface, handle=handle))
+    comment = world.comment(author=author)
     world.round()
     assert of(comment).verdict == "our_agent"
 
