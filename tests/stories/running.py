@@ -104,7 +104,7 @@ class Running:
         return took, time.monotonic() - begun
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="colloquy-test-", dir="/tmp"))
     folder.chmod(0o755)
@@ -112,8 +112,9 @@ def data() -> Iterator[Path]:
     clean(folder)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def running(data: Path) -> Iterator[Running]:
+    """One for all tests of a file; the last of them may stop it."""
     program = Running(data)
     yield program
     if program.process.poll() is None:
