@@ -19,7 +19,10 @@ PYTHON = VENV / "bin" / "python"
 # dev.txt holds all of run.txt: who has the first needs not fetch the second.
 INCLUDES = {"run": ["run"], "dev": ["dev", "run"], "data": ["data"]}
 ALONE = {"data"}  # installed without their dependencies
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSERS = (
+    "chromium-headless-shell",  # without a window it needs the least
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
+)  # fmt: skip
 
 
 def main(words: Sequence[str]) -> None:
@@ -88,15 +91,21 @@ def ensure_browser() -> None:
         return
     if os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium for the browser tests ...", flush=True)
-        for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-            quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-            command = ["apt-get", "-qq", *words]
-            subprocess.run(command, env=quiet, check=False, stdout=subprocess.DEVNULL)
+        _apt_get("update")
+        for package in ("chromium-headless-shell", "chromium"):
+            if not _browser():
+                _apt_get("install", "-y", "--no-install-recommends", package)
     if not _browser():
         sys.exit(
             "The browser tests need Chromium: install it (on Debian: apt-get install chromium) "
             "or name one in COLLOQUY_CHROMIUM."
         )
+
+
+def _apt_get(*words: str) -> None:
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    command = ["apt-get", "-qq", *words]
+    subprocess.run(command, env=quiet, check=False, stdout=subprocess.DEVNULL)
 
 
 def _browser() -> str | None:
