@@ -1,6 +1,7 @@
 """`make shots`: every page in both themes and widths, as shots/*.png; a few in Chinese.
 
-Runs in a scratch database. What README.md and docs/ show goes to docs/img, wide and light.
+Runs in a scratch database. What README.md and docs/ show goes to docs/img, wide and light; a font
+with Chinese letters must be here (on Debian: fonts-noto-cjk).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ KINDS = {
     "unknown": 900,
     "given_up": 620,
     "account": 480,
+    "tool_call": 860,
 }
 DOCS = [
     Shown("desk", "desk.webp", 860),
