@@ -114,7 +114,8 @@ def overlaps() -> int:
     several = Agent.objects.annotate(n=Count("activations")).filter(n__gt=1)
     for agent in several:
         runs = list(agent.activations.order_by("number"))
-        assert [run.number for run in runs] == list(range(1, agent.claims + 1))
+        # A claim that found nothing to answer left a gap.
+        assert runs[-1].number <= agent.claims
         found += sum(last.ended_at > following.started_at for last, following in pairwise(runs))
     assert not Agent.objects.filter(claims=0).exists()
     return found
