@@ -8,68 +8,33 @@ the whole story, `make test` a tenth of it.
 
 from __future__ import annotations
 
-import math
-import os
 import random
 import time
 from collections import Counter
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from surfaces.accounts.connect import connect
 from surfaces.drafts import services as draft_services
 from surfaces.drafts.models import DraftState
-from surfaces.models import Account, Draft, Message
-from tests.fakes.moltbook import FakeMoltbook
+from surfaces.models import Draft, Message
 from tests.stories import processes
+from tests.stories.crashes import (
+    COMMENTS,
+    DEADLINE,
+    FAULTS,
+    KILLS,
+    LONGEST_DELAY,
+    PART,
+    MurderousMoltbook,
+    connect_to,
+    count_late,
+    furnish,
+    let_time_pass,
+)
 
-PART = 1 if os.environ.get("COLLOQUY_LONG_TESTS") else 10
-COMMENTS = 200 // PART
-KILLS = 100 // PART
 UNAPPROVED = 10 // PART
-LONGEST_DELAY = 3  # seconds; what comes late comes within them
-FAULTS = {
-    "500-after": 0.04, "reset-after": 0.04, "hang-after": 0.02, "500-before": 0.02,
-    "late": 0.06 if PART == 1 else 0.2,
-}  # fmt: skip
-DEADLINE = 480 if PART == 1 else 120  # seconds for the whole story
-
-
-class MurderousMoltbook(FakeMoltbook):
-    """Kills the senders while one of their requests is under way."""
-
-    def __init__(self, rng: random.Random, **given: Any) -> None:
-        super().__init__(**given)
-        self.rng, self.senders, self.kills = rng, [], Counter[str]()
-
-    def serve(self, call: Any) -> Any:
-        is_reply = call.method == "POST" and call.path.endswith("/comments")
-        draw = self.rng.random() if is_reply else 1.0
-        if draw < 0.06:
-            self.kill_senders("before storing")
-        reply = super().serve(call)
-        if 0.06 <= draw < 0.24:
-            self.kill_senders("after storing, before the answer")
-        return reply
-
-    def kill_senders(self, when: str) -> None:
-        for process in self.senders:
-            if process.is_alive():
-                processes.kill(process)
-                self.kills[when] += 1
-
-
-def let_time_pass() -> None:
-    """What waits for minutes need not wait in a story; leases and looks keep their seconds."""
-    now = timezone.now()
-    Draft.objects.filter(state=DraftState.APPROVED, not_before__gt=now).update(not_before=now)
-    Account.objects.update(quiet_until=None, next_watch_at=now)
-    Account.objects.filter(watch_lease_until__gt=now + timedelta(seconds=3)).update(
-        watch_lease_until=now
-    )
 
 
 def approve_what_came_in(refused: set[str]) -> None:
@@ -117,47 +82,6 @@ def test_every_approved_comment_is_answered_exactly_once(dialect: str, capsys: A
     assert not refused & set(answered), "nothing leaves that nobody approved"
     assert Draft.objects.filter(state=DraftState.SENT).count() == COMMENTS - UNAPPROVED
     assert Message.objects.comments().outgoing().count() == COMMENTS - UNAPPROVED
-
-
-def count_late(moltbook: FakeMoltbook) -> int:
-    """Let everything be stored that is still on its way, and count what came late."""
-    moltbook.store_late(by=math.inf)
-    return sum(name == "late" for name, _ in moltbook.faults.struck)
-
-
-def furnish(moltbook: FakeMoltbook, rng: random.Random) -> list[str]:
-    moltbook.key = moltbook.add_agent("iris")
-    strangers = [f"stranger_{n}" for n in range(20)]
-    for name in strangers:
-        moltbook.add_agent(name)
-    posts = [moltbook.add_post("iris", f"On tides {n}", "What is left out?") for n in range(10)]
-    return [
-        moltbook.add_comment(rng.choice(posts), rng.choice(strangers), some_words(rng) + "?")
-        for n in range(COMMENTS)
-    ]
-
-
-WORDS = """
-    amber basin coral drift estuary fathom gravel harbour inlet jetty kelp lagoon mussel narrows
-    oyster pebble quay reef shoal tide undertow vessel wave salt moon chart ledger listen answer
-    silence meaning pattern question listener speaker voice word memory
-"""
-
-
-def some_words(rng: random.Random) -> str:
-    """Words that no two strangers share: the same text by many is held as suspect."""
-    return "What about the " + " ".join(rng.sample(WORDS.split(), 6))
-
-
-def connect_to(moltbook: FakeMoltbook, dialect: str) -> Account:
-    account = connect(
-        "moltbook", agent="iris", base_url=moltbook.url, token=moltbook.key, every=1,
-        by="operator:mira", now=timezone.now(),
-    )  # fmt: skip
-    account.surface.dialect = dialect
-    account.surface.longest_delay_seconds = LONGEST_DELAY
-    account.surface.save(update_fields=["dialect", "longest_delay_seconds"])
-    return account
 
 
 def begin(name: str) -> Any:

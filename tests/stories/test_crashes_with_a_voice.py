@@ -11,29 +11,20 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from dialogue.activations.models import UNFINISHED, ActivationState, ItemState
-from dialogue.agents import presences
-from dialogue.agents import services as agent_services
 from dialogue.models import (
     Activation,
     ActivationItem,
-    Agent,
-    AgentSettings,
-    ModelEndpoint,
     Notification,
-    SharedBudget,
 )
 from surfaces.drafts.models import DraftState
 from surfaces.models import Draft, Message
-from tests.fakes.openai_chat import FakeOpenAI, Outcome
 from tests.stories import processes
-from tests.stories.test_crashes import (
+from tests.stories.crashes import (
     COMMENTS,
     DEADLINE,
     FAULTS,
@@ -41,31 +32,17 @@ from tests.stories.test_crashes import (
     LONGEST_DELAY,
     PART,
     MurderousMoltbook,
+    MurderousOpenAI,
+    an_agent,
     connect_to,
     count_late,
     furnish,
     let_time_pass,
+    let_voices_try_again,
 )
 
 NAMES = ["deliver", "deliver", "watch", "reply", "reply"]
 WRITERS = slice(3, 5)
-
-
-class MurderousOpenAI(FakeOpenAI):
-    """Kills whoever asks, sometimes, while it thinks."""
-
-    def __init__(self, rng: random.Random, **given: Any) -> None:
-        super().__init__(**given)
-        self.rng, self.askers, self.kills = rng, [], 0
-
-    def take(self, body: dict[str, Any], headers: dict[str, str]) -> Outcome:
-        outcome = super().take(body, headers)
-        if self.rng.random() < 0.2:
-            for process in self.askers:
-                if process.is_alive():
-                    processes.kill(process)
-                    self.kills += 1
-        return outcome
 
 
 @pytest.mark.story
@@ -113,34 +90,6 @@ def test_every_comment_is_answered_once_by_a_voice_whoever_dies(capsys: Any):
     assert len(drafted) > drafted.values("activation").distinct().count(), "several in one"
     unread = Notification.objects.unread()
     assert not unread.exclude(draft__state=DraftState.SENT).exists()
-
-
-def an_agent(account: Any, url: str) -> None:
-    agent = agent_services.make_agent("iris", by="operator:mira", is_autonomous=True)
-    AgentSettings.objects.filter(agent=agent).update(
-        mode="auto", voice="model", spacing_seconds=0, replies_per_day=500, replies_per_thread=50,
-        money_per_day=Decimal(1000), money_per_month=Decimal(1000),
-        tokens_per_day=100_000_000, tokens_per_month=100_000_000, timeout_seconds=10,
-    )  # fmt: skip
-    SharedBudget.objects.create(
-        pk=1,
-        money_per_day=Decimal(1000),
-        money_per_month=Decimal(1000),
-        tokens_per_day=100_000_000,
-        tokens_per_month=100_000_000,
-    )
-    ModelEndpoint.objects.create(agent=agent, model="openai-chat:fake", base_url=url, streams=True)
-    presences.join(agent, account, by="operator:mira", now=timezone.now())
-
-
-def let_voices_try_again() -> None:
-    now = timezone.now()
-    Agent.objects.exclude(backs_off_until=None).update(backs_off_until=None)
-    Notification.objects.filter(read_at=None, look_at__gt=now).update(look_at=now, not_before=None)
-    # A story of a minute has no room for tries that are ten: what counts is that none is lost.
-    Message.objects.filter(reply_attempts__gt=5, reply_status="pending", drafts=None).update(
-        reply_attempts=2
-    )
 
 
 def enough(kills: Counter[str], openai: MurderousOpenAI) -> bool:

@@ -39,20 +39,18 @@ from surfaces.models import Draft, InstanceSettings
 from tests.fakes.openai_chat import Outcome
 from tests.stories import bell, processes
 from tests.stories.bell import Bell
-from tests.stories.test_crashes import (
+from tests.stories.crashes import (
     FAULTS,
     KILLS,
     LONGEST_DELAY,
     PART,
     MurderousMoltbook,
-    connect_to,
-    let_time_pass,
-    some_words,
-)
-from tests.stories.test_crashes_with_a_voice import (
     MurderousOpenAI,
     an_agent,
+    connect_to,
+    let_time_pass,
     let_voices_try_again,
+    some_words,
 )
 
 DEADLINE = 900 if PART == 1 else 240  # seconds for the whole story
