@@ -82,7 +82,8 @@ def test_a_claim_without_anything_to_answer_leaves_no_trace():
     world.round()
     of(waits).note(look_at=world.now)
     activated_at = Agent.objects.get().last_activated_at
-    is_begun, counts = begin(claim(world.now), world.now)
+    later = world.now + MINUTE
+    is_begun, counts = begin(claim(later), later)
     assert (is_begun, counts.waits) == (False, 1)
     assert Activation.objects.count() == 1
     assert Agent.objects.get().last_activated_at == activated_at
