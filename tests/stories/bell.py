@@ -20,7 +20,7 @@ from dialogue.tools.base import Tool, ToolContext, ToolResult
 from dialogue.tools.registry import TOOLS
 from tests.stories import processes
 
-DIES = 0.5  # of the rings
+DIES = 0.3  # of the rings
 
 
 class RingArguments(BaseModel):
