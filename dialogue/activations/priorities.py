@@ -2,11 +2,10 @@
 
 Triggers keep them (migrations 0005, 0012): the last follows settings and activations, the others
 the notifications, and `priority_at` also whether the agent is awake, in the transaction that moves
-these. It locks the agents of a statement by their
-ids, after the notifications. A transaction that waits for notifications while it holds their agent
-could wait in a circle with one that came the other way. So who moves notifications holds their
-agents first, all at once, by id: `hold`, or `move`, which does both. (A worker that claims takes
-rows with SKIP LOCKED, which never waits.)
+these. They lock the agents of a statement by their ids, after the notifications. A transaction
+that waits for notifications while it holds their agent could wait in a circle with one that came
+the other way. So who moves notifications holds their agents first, all at once, by id: `hold`, or
+`move`, which does both. (A worker that claims takes rows with SKIP LOCKED, which never waits.)
 """
 
 from collections.abc import Iterable
