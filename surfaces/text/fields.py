@@ -17,7 +17,10 @@ class ReasonAttribute(DeferredAttribute):
 
 
 class ReasonField(models.JSONField):
-    """A code with its values; `{}` where there is no reason, never NULL."""
+    """A code with its values; `{}` where there is no reason, never NULL.
+
+    Queries look for a code by `KT("why__code")`: `why__code=` compares it with a whole reason.
+    """
 
     descriptor_class = ReasonAttribute
 

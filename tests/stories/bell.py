@@ -1,13 +1,12 @@
 """A tool that touches the world outside of the database, and processes that have it.
 
-Each ring is one line of a file. Now and then the process dies by SIGKILL before or after it rang,
-until a file of peace is there.
+Each ring is one line of a file. At every second ring the process dies by SIGKILL, before or after
+it rang, until a file of peace is there.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import signal
 import time
 from collections import Counter
@@ -20,8 +19,6 @@ from dialogue.tools.base import Tool, ToolContext, ToolResult
 from dialogue.tools.registry import TOOLS
 from tests.stories import processes
 
-DIES = 0.3  # of the rings
-
 
 class RingArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -30,7 +27,7 @@ class RingArguments(BaseModel):
 
 
 class Bell:
-    """Its ledger: a line for each ring, a line for each death in it."""
+    """Its ledger: a line for each call, a line for each ring, a line for each death in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.ledger, self.peace = folder, folder / "ledger", folder / "peace"
@@ -44,11 +41,12 @@ class Bell:
         )  # fmt: skip
 
     def ring(self, context: ToolContext, asked: RingArguments) -> ToolResult:
-        draw = 1.0 if self.peace.exists() else random.SystemRandom().random()
-        if draw < DIES / 2:
+        turn = 0 if self.peace.exists() else self.lines("called").total() % 4
+        self.note(f"called {asked.bell}")
+        if turn == 1:
             self.die("before")
         self.note(f"rang {asked.bell}")
-        if DIES / 2 <= draw < DIES:
+        if turn == 3:
             self.die("after")
         time.sleep(0.05)
         return ToolResult(text=f"{asked.bell} rang")
@@ -62,7 +60,7 @@ class Bell:
             ledger.write(f"{line}\n")
 
     def lines(self, verb: str) -> Counter[str]:
-        """What happened how often, of one verb: rang, died."""
+        """What happened how often, of one verb: called, rang, died."""
         lines = (line.split(" ", 1) for line in self.ledger.read_text().splitlines())
         return Counter(rest for found, rest in lines if found == verb)
 

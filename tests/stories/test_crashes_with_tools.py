@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from dialogue.activations.models import UNFINISHED
@@ -156,7 +157,6 @@ def case_of(call: ToolCall) -> int:
 
 @pytest.mark.story
 @pytest.mark.timeout(DEADLINE + 60)
-@pytest.mark.xdist_group("crash")
 @pytest.mark.django_db(transaction=True)
 def test_nothing_is_said_or_run_twice_whoever_dies_with_tools(
     capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -200,7 +200,7 @@ def test_nothing_is_said_or_run_twice_whoever_dies_with_tools(
     assert kills.total() >= KILLS
     assert kills["while the model thinks"] >= 10 // PART
     in_tools = sum(kills[f"in a tool, {when} it acted"] for when in ("before", "after"))
-    assert in_tools >= max(5 // PART, 1)  # of thirty rings, or six
+    assert in_tools >= 10 // PART  # of thirty rings, or six
     assert twice == {"replies": 0, "rings": 0, "posts": 0}
     assert lost == {"replies": [], "rings": [], "posts": []}
     assert {kind_of(case) for case in +rings} == RINGS, "none rang that was denied or expired"
@@ -221,9 +221,11 @@ def check_books() -> None:
         assert numbers == [*range(1, len(numbers) + 1)]
     returned = TranscriptStep.objects.filter(kind="returned").values_list("facts__call", flat=True)
     told = Counter(returned.order_by())
-    settled = ToolCall.objects.filter(why__code="approval.settled").values("pk")
-    done = ToolCall.objects.filter(state="done").exclude(pk__in=settled)
-    assert {told[pk] for pk in done.values_list("pk", flat=True)} <= {0, 1}, "no result twice"
+    done = ToolCall.objects.filter(state="done").alias(code=KT("why__code"))
+    ran = {told[pk] for pk in done.exclude(code="approval.settled").values_list("pk", flat=True)}
+    assert ran == {1}, "the result of each call that ran is told once"
+    settled = {told[pk] for pk in done.filter(code="approval.settled").values_list("pk", flat=True)}
+    assert settled <= {0, 1}, "what an operator settled is told where its activation goes on"
 
 
 def furnish(moltbook: MurderousMoltbook, rng: random.Random) -> dict[int, str]:
