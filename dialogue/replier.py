@@ -25,6 +25,7 @@ from dialogue.agents import presences
 from dialogue.approvals import services as approval_services
 from dialogue.inbox import collect
 from dialogue.replies import claims, loop, runner
+from dialogue.replies.claims import FreeWorkers
 from dialogue.replies.verdicts import ReplyCounts
 from dialogue.stones import writer
 from dialogue.wake_hooks import delivery as wake_hook_delivery
@@ -75,7 +76,7 @@ class ReplierPool:
     """Pool of threads that write replies. With size 1, the calling thread does all."""
 
     def __init__(self, size: int = 1) -> None:
-        self.size = max(size, 1)
+        self.size, self.free = max(size, 1), FreeWorkers()
         self._pool: ThreadPoolExecutor | None = None
         self._beside: Future[RoundReport] | None = None
 
@@ -93,7 +94,7 @@ class ReplierPool:
         self, pool: Pool, *, clock: Clock, until: Until, is_ending: Until
     ) -> list[ReplyCounts]:
         """Run activations in all threads until nothing is due."""
-        work = partial(_work, pool, clock=clock, until=until, is_ending=is_ending)
+        work = partial(_work, pool, self.free, clock=clock, until=until, is_ending=is_ending)
         if self._pool is None:
             return [work()]
         waiting = [self._pool.submit(work) for _ in range(self.size)]
@@ -109,11 +110,13 @@ class ReplierPool:
         return last.result() if last else RoundReport()
 
 
-def _work(pool: Pool, *, clock: Clock, until: Until, is_ending: Until) -> ReplyCounts:
+def _work(
+    pool: Pool, free: FreeWorkers, *, clock: Clock, until: Until, is_ending: Until
+) -> ReplyCounts:
     counts = ReplyCounts()
     with _alive() as name:
         while not until() and _work_next(
-            name, pool, counts, clock=clock, until=until, is_ending=is_ending
+            name, pool, counts, free=free, clock=clock, until=until, is_ending=is_ending
         ):
             pass
     return counts
@@ -124,6 +127,7 @@ def _work_next(
     pool: Pool,
     counts: ReplyCounts,
     *,
+    free: FreeWorkers,
     clock: Clock,
     until: Until,
     is_ending: Until,
@@ -134,7 +138,7 @@ def _work_next(
         run(activation)
         return True
     if pool != Pool.EXPLORATION and loop.answer_next(
-        worker, counts, clock=clock, until=until, is_ending=is_ending
+        worker, counts, free=free, clock=clock, until=until, is_ending=is_ending
     ):
         return True
     if pool == Pool.NOTIFICATION or Purpose.EXPLORE not in runner.WORKS:

@@ -14,27 +14,44 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test import Client
+from hypothesis import HealthCheck, settings
 
 from tests import truncate
 from tests.factories import NOON, make_operator
 from tests.markup import with_markup
 
+# How long an example takes says nothing on a machine that tests with all its cores.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 # pytest-playwright runs an event loop in this thread; our own calls stay synchronous.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """What starts and kills servers runs one after the other, and so do the stories that do.
+    """Browser tests come last.
 
-    Browser tests come last: Playwright leaves its event loop marked as running in its worker, and
-    code that starts an event loop of its own refuses to do so beside it.
+    Playwright leaves its event loop marked as running in its worker, and code that starts an event
+    loop of its own refuses to do so beside it.
     """
-    for item in items:
-        if "tests/config/" in item.path.as_posix():
-            item.add_marker(pytest.mark.xdist_group("servers"))
     yield
     items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """What starts and kills servers runs one after the other; all else as workers are free.
+
+    The marks of pytest-xdist 3.8 for groups have no effect with pytest 9.2.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            starts_servers = nodeid.startswith(("tests/config/", "tests/stories/"))
+            return "servers" if starts_servers else nodeid
+
+    return Scheduling(config, log)
 
 
 def pytest_collection_finish() -> None:

@@ -13,16 +13,20 @@ notifications that are due until they were decided. Agents that may work are ser
 the notifications of the others are decided (`replies.loop`), so that pages say why nothing is
 answered. `is_strict=False` leaves out only who is awake.
 
-`take` locks the agent it chooses. Any other choice is no permission: who claims an agent asks
+`take` locks the agents it chooses. Any other choice is no permission: who claims an agent asks
 again, with its row locked.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connection
+from psycopg.types.json import Jsonb
 
+from dialogue.activations.models import Activation
 from dialogue.budgets import conditions as budget_conditions
 from surfaces.pauses.models import Pause
+from surfaces.text.reasons import StoredReason
 
 # An activation in the lane of work. One that waits for approvals leaves its agent free.
 AWAKE = """EXISTS (SELECT FROM dialogue_activation w
@@ -56,12 +60,21 @@ DUE = {
     "work": "a.priority_at IS NOT NULL AND a.due_at <= %(now)s", "order": "a.priority_at, a.id"
 }  # fmt: skip
 NOTIFICATION = {True: CHOOSE.format(**DUE, able=ABLE), False: CHOOSE.format(**DUE, able="true")}
-TAKE = f"""
-UPDATE dialogue_agent t SET claims = t.claims + 1, priority_at = NULL
-WHERE t.id = ({NOTIFICATION[True]} FOR NO KEY UPDATE OF a SKIP LOCKED)
-RETURNING t.id, t.claims, (SELECT n.presence_id FROM dialogue_notification n
-    WHERE n.agent_id = t.id AND n.read_at IS NULL AND n.look_at <= %(now)s
-    ORDER BY n.look_at, n.id LIMIT 1)
+CLAIM = f"""
+WITH chosen AS ({NOTIFICATION[True]} FOR NO KEY UPDATE OF a SKIP LOCKED),
+taken AS (
+    UPDATE dialogue_agent t SET claims = t.claims + 1, priority_at = NULL
+    FROM chosen WHERE t.id = chosen.id
+    RETURNING t.id, t.claims, (SELECT n.presence_id FROM dialogue_notification n
+        WHERE n.agent_id = t.id AND n.read_at IS NULL AND n.look_at <= %(now)s
+        ORDER BY n.look_at, n.id LIMIT 1) AS presence_id
+)
+INSERT INTO dialogue_activation (agent_id, presence_id, number, worker, lease_until, started_at,
+    why, purpose, lane, state, task, outcome, voice, stop_asked_by, cost, cost_is_guess,
+    tokens_in, tokens_out, requests, calls, worked_ms, notifications, posts)
+SELECT id, presence_id, claims, (%(workers)s::text[])[row_number() OVER ()], %(lease_until)s,
+    %(now)s, %(why)s, 'reply', 'work', 'running', '', '{{}}', '', '', 0, false, 0, 0, 0, 0, 0, 0, 0
+FROM taken RETURNING *
 """  # noqa: S608 - our own text
 EXPLORATION = CHOOSE.format(
     work=f"""a.explores_at IS NOT NULL AND a.explores_at <= %(now)s
@@ -80,16 +93,16 @@ def notification_work(*, now: datetime, limit: int, is_strict: bool = True) -> l
     return _ids(NOTIFICATION[is_strict], now, limit)
 
 
-def take(*, now: datetime) -> tuple[int, int, int] | None:
-    """Lock the most urgent agent that no other worker holds, and count the claim.
+def claim(
+    *, workers: Sequence[str], why: StoredReason, lease_until: datetime, now: datetime
+) -> list[Activation]:
+    """Start activations of the most urgent agents that nobody holds, one for each worker.
 
-    Its id, the number of the claim, and the presence whose notification is due first; or None.
-    Agent and activation are awake in the same transaction: the caller starts it.
+    Each names the presence whose notification is due first. Fewer, if fewer agents have work.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(TAKE, budget_conditions.values(now) | {"now": now, "limit": 1})
-        row: tuple[int, int, int] | None = cursor.fetchone()
-        return row
+    given = {"workers": list(workers), "why": Jsonb(why), "lease_until": lease_until}
+    given |= budget_conditions.values(now) | {"now": now, "limit": len(workers)}
+    return list(Activation.objects.raw(CLAIM, given))
 
 
 def exploration_work(*, now: datetime, limit: int) -> list[int]:

@@ -78,19 +78,16 @@ def start(
     return activation
 
 
-def claim(*, worker: str, now: datetime) -> Activation | None:
-    """Lease the most urgent agent that has something due and may work, or None (activations, 1).
+def claim(*, workers: Sequence[str], now: datetime) -> list[Activation]:
+    """Lease the most urgent agents that have something due and may work, one for each worker.
 
-    The activation has no item yet: what is due is decided after the claim has committed.
+    (activations, 1.) Fewer, if fewer have work. An activation has no item yet: what is due is
+    decided after the claim has committed.
     """
     with transaction.atomic(durable=True):
-        if (taken := choosing.take(now=now)) is None:
-            return None
-        agent, number, presence = taken
-        return Activation.objects.create(
-            agent_id=agent, presence_id=presence, purpose=Purpose.REPLY, number=number,
-            worker=worker, lease_until=now + LEASE, started_at=now, why="activation.decides",
-        )  # fmt: skip
+        return choosing.claim(
+            workers=workers, why=reason("activation.decides"), lease_until=now + LEASE, now=now
+        )
 
 
 def take_up(

@@ -1,10 +1,13 @@
-"""Start activations for no notification: what an operator asked for, and explorations.
+"""Start activations: for due notifications, for what an operator asked for, and explorations.
 
-Each claim is one transaction with the agent's row locked, and asks again whether it may run.
+Due notifications are claimed by all free workers of a process at once. Each other claim is one
+transaction with the agent's row locked, and asks again whether it may run.
 """
 
 from collections.abc import Collection
 from datetime import datetime
+from itertools import zip_longest
+from threading import Lock
 
 from django.db import transaction
 from django.db.models import F, Max, Q
@@ -19,6 +22,31 @@ from surfaces.errors import StaleState
 from surfaces.text.reasons import reason
 
 AT_ONCE = 25  # agents that are looked at for one claim
+
+
+class FreeWorkers:
+    """Threads of a process that are free at one moment: one of them claims for all.
+
+    While one asks the database the others line up, and the next asks for all who did: an agent
+    never waits for a worker that is busy. Each thread has one name, and calls `claim` by it.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[str] = []
+        self._claimed: dict[str, Activation | None] = {}
+        self._asking = Lock()
+
+    def claim(self, worker: str, *, now: datetime) -> Activation | None:
+        """Lease the most urgent agent for the worker, or None if no agent is left for it."""
+        self._waiting.append(worker)
+        with self._asking:
+            if worker not in self._claimed:
+                # Who lines up in between, or saw a claim fail, finds no answer and asks anew.
+                waiting = [*dict.fromkeys([worker, *self._waiting])]
+                self._waiting.clear()
+                found = activation_services.claim(workers=waiting, now=now)
+                self._claimed |= zip_longest(waiting, found)
+            return self._claimed.pop(worker)
 
 
 def claim_requested(worker: str, purposes: Collection[str], *, now: datetime) -> Activation | None:

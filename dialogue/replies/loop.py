@@ -24,6 +24,7 @@ from dialogue.errors import LeaseLost
 from dialogue.inbox.models import NotificationQuerySet
 from dialogue.models import Activation, Notification, Presence
 from dialogue.replies import runner
+from dialogue.replies.claims import FreeWorkers
 from dialogue.replies.decision import Reason, ReplyAction, ReplyVerdict, decide
 from dialogue.replies.situation import SituationBatch, limits_of
 from dialogue.replies.verdicts import ReplyCounts, keep, settled, with_facts
@@ -53,9 +54,9 @@ def answer_due(
 
     After `until` no reply is begun; what is being written stops when `is_ending`.
     """
-    counts = ReplyCounts()
+    counts, free = ReplyCounts(), FreeWorkers()
     while not until() and answer_next(
-        worker, counts, clock=clock, until=until, is_ending=is_ending or until
+        worker, counts, free=free, clock=clock, until=until, is_ending=is_ending or until
     ):
         pass
     return counts
@@ -65,12 +66,13 @@ def answer_next(
     worker: str,
     counts: ReplyCounts,
     *,
+    free: FreeWorkers,
     clock: Clock,
     until: Callable[[], bool],
     is_ending: Callable[[], bool],
 ) -> bool:
     """One activation, or one batch of decisions; False if nothing was due."""
-    activation = activation_services.claim(worker=worker, now=clock())
+    activation = free.claim(worker, now=clock())
     if activation is None:
         return decide_for_others(counts, now=clock())
     if begin(activation, counts, now=clock()):

@@ -36,7 +36,6 @@ COMMANDS = [["activate", "--pool", "notification"], ["activate", "--pool", "hybr
 
 pytestmark = [
     pytest.mark.story,
-    pytest.mark.xdist_group("crash"),
     pytest.mark.timeout(DEADLINE + 200),
     pytest.mark.django_db(transaction=True),
 ]

@@ -51,7 +51,6 @@ def approve_what_came_in(refused: set[str]) -> None:
 
 @pytest.mark.story
 @pytest.mark.timeout(DEADLINE + 60)
-@pytest.mark.xdist_group("crash")
 @pytest.mark.parametrize("dialect", ["open"])  # `live` is told with a voice
 @pytest.mark.django_db(transaction=True)
 def test_every_approved_comment_is_answered_exactly_once(dialect: str, capsys: Any):

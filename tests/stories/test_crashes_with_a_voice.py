@@ -47,7 +47,6 @@ WRITERS = slice(3, 5)
 
 @pytest.mark.story
 @pytest.mark.timeout(DEADLINE + 60)
-@pytest.mark.xdist_group("crash")
 @pytest.mark.django_db(transaction=True)
 def test_every_comment_is_answered_once_by_a_voice_whoever_dies(capsys: Any):
     rng = random.Random("crash with a voice")

@@ -19,7 +19,6 @@ from tests.stories import processes
 
 pytestmark = [
     pytest.mark.story,
-    pytest.mark.xdist_group("crash"),
     pytest.mark.django_db(transaction=True),
 ]
 PATIENCE = 60  # seconds

@@ -16,7 +16,7 @@ from tests.config.postgres.holders import kill, servers
 from tests.stories.listeners import Listeners
 from tests.stories.running import Running, eventually
 
-pytestmark = [pytest.mark.story, pytest.mark.xdist_group("crash")]
+pytestmark = pytest.mark.story
 BROWSERS = 200
 PAGES = ["/healthz", "/", "/desk/", "/messages/", "/drafts/", "/live/now"]
 HALF_HEADERS = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Half"

@@ -25,7 +25,6 @@ from tests.stories.test_first_reply import running as running
 
 pytestmark = [
     pytest.mark.story,
-    pytest.mark.xdist_group("crash"),
     pytest.mark.django_db(transaction=True),
 ]
 PATIENCE = 240  # seconds: the queue looks at its schedules every 30 s

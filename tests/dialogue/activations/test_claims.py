@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 
 import pytest
 from django.db import connection
@@ -14,11 +15,13 @@ from dialogue.activations.models import ActivationState
 from dialogue.inbox import collect
 from dialogue.models import Activation, ActivationItem, Agent
 from dialogue.replies import loop
+from dialogue.replies.claims import FreeWorkers
 from dialogue.replies.verdicts import ReplyCounts
 from surfaces.pauses import services as pause_services
 from tests.dialogue.replies.factories import MINUTE, World, of
 from tests.factories import NOON, make_notification, make_presence
 
+HOUR = timedelta(hours=1)
 pytestmark = [pytest.mark.django_db, pytest.mark.engine]
 
 
@@ -27,7 +30,7 @@ def never() -> bool:
 
 
 def claim(now=NOON) -> Activation | None:
-    return activation_services.claim(worker="nobody:1:dead", now=now)
+    return next(iter(activation_services.claim(workers=["nobody:1:dead"], now=now)), None)
 
 
 def begin(activation, now=NOON) -> tuple[bool, ReplyCounts]:
@@ -105,7 +108,10 @@ def test_agents_that_may_work_are_served_before_decisions_about_others():
     collect.collect(now=NOON)
     of(older).note(made_at=NOON - 99 * MINUTE)
     pause_services.pause("agent", paused.agent.slug, why="a holiday", by="operator:ada", now=NOON)
-    loop.answer_next("w", ReplyCounts(), clock=lambda: NOON, until=never, is_ending=never)
+    free = FreeWorkers()
+    loop.answer_next(
+        "w", ReplyCounts(), free=free, clock=lambda: NOON, until=never, is_ending=never
+    )
     assert [of(older).verdict, of(newer).verdict] == ["", "drafted"]
     assert able.round().waits == 1
     assert of(older).verdict == "paused"
@@ -136,20 +142,123 @@ def test_who_was_taken_for_dead_decides_nothing_any_more():
     assert comment.reply_attempts == 0
 
 
+def test_several_workers_claim_the_most_urgent_agents_at_once():
+    rows = [make_notification(made_at=NOON - n * MINUTE) for n in range(5)]
+    claimed = activation_services.claim(workers=["a", "b", "c"], now=NOON)
+    assert {one.agent_id for one in claimed} == {row.agent_id for row in rows[2:]}
+    assert {one.worker for one in claimed} == {"a", "b", "c"}
+    claimed += activation_services.claim(workers=["d", "e", "f"], now=NOON)
+    assert {one.agent_id for one in claimed} == {row.agent_id for row in rows}
+    stored = Activation.objects.values_list("worker", "agent", "number", "state")
+    assert sorted(stored) == sorted((one.worker, one.agent_id, 1, "running") for one in claimed)
+
+
 @pytest.mark.django_db(transaction=True)
-def test_claimers_at_one_moment_take_different_agents():
-    agents = {make_notification().agent_id for _ in range(12)}
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_claimers_at_one_moment_take_different_agents(at_once):
+    agents = {make_notification().agent_id for _ in range(24)}
     barrier, taken = Barrier(4), []
 
-    def work() -> None:
+    def work(name: str) -> None:
+        workers = [f"{name} {number}" for number in range(at_once)]
         barrier.wait(10)
-        while activation := activation_services.claim(worker="w", now=NOON + timedelta(hours=1)):
-            taken.append(activation.agent_id)
+        while claimed := activation_services.claim(workers=workers, now=NOON + HOUR):
+            taken.extend(one.agent_id for one in claimed)
         connection.close()
 
-    threads = [Thread(target=work) for _ in range(4)]
+    in_threads(work, 4)
+    assert sorted(taken) == sorted(agents)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_free_workers_of_a_process_each_get_an_agent_of_their_own():
+    agents = {make_notification().agent_id for _ in range(20)}
+    free, barrier, taken = FreeWorkers(), Barrier(8), []
+
+    def work(name: str) -> None:
+        barrier.wait(10)
+        while activation := free.claim(name, now=NOON + HOUR):
+            taken.append((activation.worker == name, activation.agent_id))
+        connection.close()
+
+    in_threads(work, 8)
+    assert sorted(taken) == sorted((True, agent) for agent in agents)
+
+
+def lined_up(monkeypatch, claim) -> dict[str, object]:
+    """What three workers get of which two line up while the first asks."""
+    free, asks, go, got = FreeWorkers(), Event(), Event(), {}
+
+    def wait_and_claim(*, workers, now):
+        asks.set()
+        assert go.wait(10)
+        return claim(workers)
+
+    def work(name: str) -> None:
+        try:
+            got[name] = free.claim(name, now=NOON)
+        except ZeroDivisionError:
+            got[name] = "failed"
+
+    monkeypatch.setattr(activation_services, "claim", wait_and_claim)
+    first = Thread(target=work, args=["first"])
+    first.start()
+    assert asks.wait(10)
+    others = [Thread(target=work, args=[name]) for name in ("second", "third")]
+    for thread in others:
+        thread.start()
+    while len(free._waiting) < 2:
+        time.sleep(0.001)
+    go.set()
+    for thread in (first, *others):
+        thread.join(10)
+    return got
+
+
+def test_who_lines_up_while_one_asks_is_claimed_for_in_one_statement(monkeypatch):
+    asked = []
+
+    def claim(workers):
+        asked.append(sorted(workers))
+        return [f"agent of {name}" for name in workers]
+
+    got = lined_up(monkeypatch, claim)
+    assert asked == [["first"], ["second", "third"]]
+    assert got == {name: f"agent of {name}" for name in ("first", "second", "third")}
+
+
+def test_where_fewer_agents_are_left_than_workers_the_rest_get_none(monkeypatch):
+    asked = []
+
+    def claim(workers):
+        asked.append(workers)
+        return [f"agent of {workers[0]}"]
+
+    got = lined_up(monkeypatch, claim)
+    leader = asked[1][0]
+    assert got == {"first": "agent of first", "second": None, "third": None} | {
+        leader: f"agent of {leader}"
+    }
+
+
+def test_a_claim_that_fails_keeps_no_other_worker_from_claiming(monkeypatch):
+    asked = []
+
+    def claim(workers):
+        asked.append(workers)
+        if len(asked) == 2:
+            raise ZeroDivisionError
+        return [f"agent of {name}" for name in workers]
+
+    got = lined_up(monkeypatch, claim)
+    failed, rest = asked[1]
+    assert asked == [["first"], [failed, rest], [rest]]
+    assert got == {"first": "agent of first", failed: "failed", rest: f"agent of {rest}"}
+
+
+def in_threads(work, number: int) -> None:
+    threads = [Thread(target=work, args=[f"worker {n}"]) for n in range(number)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert sorted(taken) == sorted(agents)

@@ -12,6 +12,7 @@ from dialogue.activations import services as activation_services
 from dialogue.inbox import collect
 from dialogue.models import Activation, ActivationItem, Agent, Notification
 from dialogue.replies import loop
+from dialogue.replies.claims import FreeWorkers
 from dialogue.replies.verdicts import ReplyCounts
 from dialogue.voice import generate
 from dialogue.voice.base import NothingToSay
@@ -121,7 +122,7 @@ def test_a_limit_ends_the_activation_and_what_was_not_begun_is_due_again(world, 
     failing(monkeypatch, None, limit)
     collect.collect(now=world.now)
     counts = ReplyCounts()
-    loop.answer_next("w", counts, clock=lambda: world.now, until=lambda: False,
+    loop.answer_next("w", counts, free=FreeWorkers(), clock=lambda: world.now, until=lambda: False,
                      is_ending=lambda: False)  # fmt: skip
     assert items() == [(1, "drafted"), (2, "failed"), (3, "released")]
     found = Activation.objects.get()
@@ -216,7 +217,7 @@ def test_a_late_worker_ends_no_item(world, monkeypatch):
     failing(monkeypatch, late)
     collect.collect(now=world.now)
     counts = ReplyCounts()
-    loop.answer_next("w", counts, clock=lambda: world.now, until=lambda: False,
+    loop.answer_next("w", counts, free=FreeWorkers(), clock=lambda: world.now, until=lambda: False,
                      is_ending=lambda: False)  # fmt: skip
     assert items() == [(1, "released")]
     assert not Draft.objects.exists()

@@ -124,7 +124,7 @@ def test_the_number_of_queries_does_not_grow_with_what_waits(django_assert_max_n
         with CaptureQueriesContext(
             connection,
         ) as seen:
-            activation = activation_services.claim(worker="a worker", now=world.now)
+            [activation] = activation_services.claim(workers=["a worker"], now=world.now)
             assert not loop.begin(activation, loop.ReplyCounts(), now=world.now)
         reads = [q for q in seen.captured_queries if q["sql"].startswith("SELECT")]
         counts.append(len(reads))

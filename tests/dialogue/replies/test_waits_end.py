@@ -157,13 +157,13 @@ def test_a_change_while_the_replier_takes_its_work_counts_already(monkeypatch):
     world.round()
     set_agent(world, replies_per_day=2)
     of(second).note(look_at=world.now)
-    take = choosing.take
+    claim = choosing.claim
 
-    def take_and_change(**given):
-        taken = take(**given)
+    def claim_and_change(**given):
+        claimed = claim(**given)
         set_agent(world, replies_per_day=1)
-        return taken
+        return claimed
 
-    monkeypatch.setattr(choosing, "take", take_and_change)
+    monkeypatch.setattr(choosing, "claim", claim_and_change)
     assert world.round(MINUTE).drafted == 0
     assert of(second).verdict == "day_full"
