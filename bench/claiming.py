@@ -1,9 +1,10 @@
-"""Claiming the most urgent agent, against a Redis BRPOP + SET NX pair per agent.
+"""Claiming the most urgent agents, against a Redis BRPOP + SET NX pair per agent.
 
-Our claim chooses among agents that may work, leases one of them with a fencing number, and starts
-its activation; Redis pops from a list that nobody orders. It is as durable as we are: `appendfsync
+Our claim chooses among agents that may work, leases each with a fencing number, and starts its
+activation; Redis pops from a list that nobody orders. It is as durable as we are: `appendfsync
 always`, on the same disk. Each side has its claimers in processes of their own; each agent is
-claimed exactly once.
+claimed exactly once. A process of ours claims for all of its workers that are free, 16 here as with
+`activate --workers 16`; the last line is of a process with one.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from typing import Any
 
 from bench.world import NOON, maintain, scratch_database
 
-CLAIMERS = (1, 4, 16)
-AGENTS, KEYS = 20_000, 200_000  # more than can be claimed in the time
+CLAIMERS = ((1, 16), (4, 16), (16, 16), (1, 1))  # processes, free workers of each
+AGENTS, KEYS = 80_000, 200_000  # more than can be claimed in the time
 SECONDS = 5.0
 
 
@@ -32,15 +33,15 @@ def main() -> list[tuple[str, float, str]]:
     found = []
     ask_all(make_crowd(AGENTS, tag="claimed"))
     with redis_server() as port:
-        for claimers in CLAIMERS:
+        for claimers, workers in CLAIMERS:
             maintain("VACUUM ANALYZE")
-            ours = claims_a_second(claimers, claim_rows)
+            ours = claims_a_second(claimers, claim_rows, workers)
             check_claims()
             fill_redis(port)
             theirs = claims_a_second(claimers, claim_keys, port)
             found.append((
-                f"claims by {claimers} at once, against Redis BRPOP + SET NX", ours / theirs,
-                f"{ours:,.0f} a second against {theirs:,.0f}",
+                f"claims by {claimers} at once with {workers} free workers, against BRPOP + SET NX",
+                ours / theirs, f"{ours:,.0f} a second against {theirs:,.0f}",
             ))  # fmt: skip
     return found
 
@@ -63,18 +64,20 @@ def claims_a_second(claimers: int, work: Callable[..., None], *given: Any) -> fl
     return claimed.value / SECONDS
 
 
-def claim_rows(worker: str, barrier: Any, claimed: Any) -> None:
+def claim_rows(claimer: str, barrier: Any, claimed: Any, workers: int) -> None:
     from django.db import connection
 
     from dialogue.activations.services import claim
 
-    claim(worker=worker, now=NOON)  # what is compiled once is compiled
+    names = [f"{claimer}, worker {n}" for n in range(workers)]
+    claim(workers=names, now=NOON)  # what is compiled once is compiled
     barrier.wait(60)
     ends_at = time.monotonic() + SECONDS
     while time.monotonic() < ends_at:
-        assert claim(worker=worker, now=NOON), "no agent is left"
+        found = claim(workers=names, now=NOON)
+        assert len(found) == workers, "no agent is left"
         with claimed.get_lock():
-            claimed.value += 1
+            claimed.value += workers
     connection.close()
 
 
