@@ -58,6 +58,7 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays; the collector need not walk through it a thousand times."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # of a heap that holds every template and test
 
 
 @pytest.fixture
