@@ -3,8 +3,8 @@
 Our claim chooses among agents that may work, leases each with a fencing number, and starts its
 activation; Redis pops from a list that nobody orders. It is as durable as we are: `appendfsync
 always`, on the same disk. Each side has its claimers in processes of their own; each agent is
-claimed exactly once. A process of ours claims for all of its workers that are free, 16 here as with
-`activate --workers 16`; the last line is of a process with one.
+claimed exactly once. A process of ours claims for all of its workers that are free at that moment:
+64 here, the most that `activate --workers` may have, and one in the last line.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 
 from bench.world import NOON, maintain, scratch_database
 
-CLAIMERS = ((1, 16), (4, 16), (16, 16), (1, 1))  # processes, free workers of each
-AGENTS, KEYS = 80_000, 200_000  # more than can be claimed in the time
-SECONDS = 5.0
+CLAIMERS = ((1, 64), (4, 64), (16, 64), (1, 1))  # processes, free workers of each
+AGENTS, KEYS = 90_000, 200_000  # more than can be claimed in the time
+SECONDS = 4.0
 
 
 def main() -> list[tuple[str, float, str]]:

@@ -6,10 +6,13 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from threading import Condition
+from time import sleep
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.core.signals import request_finished, request_started
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -84,6 +87,42 @@ def gabriel(demo: None) -> Agent:
 def waiting(demo: None) -> Draft:
     """The oldest draft of the demo."""
     return Draft.objects.waiting().select_related("target").earliest("pk")
+
+
+class RequestsUnderWay:
+    """How many requests are being answered in this process."""
+
+    def __init__(self) -> None:
+        self.number, self._changed = 0, Condition()
+        request_started.connect(self._begins)
+        request_finished.connect(self._ends)
+
+    def _begins(self, **facts: Any) -> None:
+        with self._changed:
+            self.number += 1
+
+    def _ends(self, **facts: Any) -> None:
+        with self._changed:
+            self.number -= 1
+            self._changed.notify_all()
+
+    def wait_for_end(self) -> None:
+        sleep(0.03)  # what was sent last has begun by then
+        with self._changed:
+            self._changed.wait_for(lambda: self.number <= 0, timeout=5)
+
+
+UNDER_WAY = RequestsUnderWay()
+
+
+@pytest.fixture(autouse=True)
+def _requests_end(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a page asked for last is answered, after it was closed, while the test's data stand."""
+    if "live_server" in request.fixturenames:
+        request.getfixturevalue("transactional_db")
+    yield
+    if "live_server" in request.fixturenames:
+        UNDER_WAY.wait_for_end()
 
 
 Visit = Callable[..., Page]
