@@ -224,7 +224,7 @@ def test_a_tab_bar_that_does_not_fit_fades_where_it_is_cut_and_only_there(open_g
     assert bar.evaluate("bar => bar.scrollWidth > bar.clientWidth")
     assert bar.evaluate(CUT) == ["right"]
     bar.evaluate("bar => bar.scrollLeft = bar.scrollWidth")
-    page.wait_for_function(f"(({CUT})(document.querySelector('.tabs')))[0] === 'left'")
+    page.wait_for_function(f"() => ({CUT})(document.querySelector('.tabs'))[0] === 'left'")
     assert bar.evaluate(CUT) == ["left"]
     wide = open_gabriel()
     assert wide.locator(".tabs").evaluate(CUT) == []
