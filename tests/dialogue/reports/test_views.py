@@ -52,11 +52,11 @@ def test_of_accounts_out_of_reach_nothing_is_counted_or_linked(client: Client):
     far = make_presence(agent=near.agent)
     link = {"what": "waiting", "kind": "draft", "id": 5, "words": "far"}
     make_report(near, hour=lately(), seen=3)
-    make_report(far, hour=lately(), seen=400, links=[link])
+    make_report(far, hour=lately(), seen=98_762, links=[link])
     person = make_operator(only_surfaces=True)
     person.surfaces.add(near.account.surface)
     client.force_login(person)
     page = html(client, "agent_reports", near.agent.slug)
     assert ">3<" in page
-    assert "403" not in page
+    assert "98765" not in page.replace(",", "")
     assert "/drafts/5/" not in page
