@@ -92,7 +92,7 @@ def measure(presence, world: str) -> tuple[list[float], list[float]]:
     from surfaces.models import Message
     from tests.factories import make_message
 
-    crew = replier.ReplierPool(1)
+    crew = replier.ReplierPool()
     idle, busy, done = [], [], []
 
     def look(now) -> None:

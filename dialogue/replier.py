@@ -8,7 +8,7 @@ connection and its own heartbeat.
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -35,6 +35,7 @@ from surfaces.workers.locks import lock_of_this_thread
 Clock = Callable[[], datetime]
 Until = Callable[[], bool]
 AT_ONCE = 25  # suspended activations that are looked at for one claim
+LOOKS_EVERY = 10.0  # seconds between looks after all agents in a round that lasts
 
 
 # Which requests of operators a pool takes. Replies that they ask for are due notifications.
@@ -71,17 +72,21 @@ class RoundReport:
     def did(self) -> int:
         return sum(asdict(self).values())
 
+    def add(self, **counts: int) -> None:
+        for name, count in counts.items():
+            setattr(self, name, getattr(self, name) + count)
+
 
 class ReplierPool:
-    """Pool of threads that write replies. With size 1, the calling thread does all."""
+    """Pool of threads that write replies. With size 0, the calling thread does all."""
 
-    def __init__(self, size: int = 1) -> None:
-        self.size, self.free = max(size, 1), FreeWorkers()
+    def __init__(self, size: int = 0) -> None:
+        self.size, self.free = size, FreeWorkers()
         self._pool: ThreadPoolExecutor | None = None
         self._beside: Future[RoundReport] | None = None
 
     def __enter__(self) -> Self:
-        if self.size > 1:
+        if self.size:
             # One more, for the background tasks.
             self._pool = ThreadPoolExecutor(self.size + 1, thread_name_prefix="voice")
         return self
@@ -91,13 +96,21 @@ class ReplierPool:
             self._pool.shutdown(wait=True)
 
     def work(
-        self, pool: Pool, *, clock: Clock, until: Until, is_ending: Until
+        self,
+        pool: Pool,
+        *,
+        clock: Clock,
+        until: Until,
+        is_ending: Until,
+        meanwhile: Callable[[], None],
     ) -> list[ReplyCounts]:
-        """Run activations in all threads until nothing is due."""
+        """Run activations in all threads until nothing is due; call `meanwhile` now and then."""
         work = partial(_work, pool, self.free, clock=clock, until=until, is_ending=is_ending)
         if self._pool is None:
             return [work()]
         waiting = [self._pool.submit(work) for _ in range(self.size)]
+        while wait(waiting, LOOKS_EVERY).not_done:
+            meanwhile()
         return [done.result() for done in waiting]
 
     def beside(self, *, clock: Clock, until: Until) -> RoundReport:
@@ -197,22 +210,31 @@ def run_round(
 ) -> RoundReport:
     """Do what is due. Each part is idempotent and safe beside other processes.
 
-    `is_whole` False: only the inbox and the replies. After `until` no reply is begun; voices stop
-    when `is_ending`, or then, too.
+    A round lasts as long as something is due; meanwhile all but the replies is done again and
+    again, so that work of the dead is taken back. `is_whole` False: it begins with the inbox and
+    the replies only. After `until` no reply is begun; voices stop when `is_ending`, or then, too.
     """
     is_ending = is_ending or until
     done = RoundReport()
-    if is_whole:
-        taken_back = activation_services.reclaim_abandoned(now=clock())
-        presences.adopt(now=clock())
-        suspended.end_overtaken(now=clock())
-        approval_services.end_overdue(now=clock())
-        done = crew.beside(clock=clock, until=is_ending)
-        done.taken_back = taken_back
-    gathered = collect.collect(now=clock())
-    done.new, done.opened, done.answered = gathered.new, gathered.opened, gathered.answered
-    loop.release_held(now=clock())
-    for counts in crew.work(Pool(pool), clock=clock, until=until, is_ending=is_ending):
-        for name, count in asdict(counts).items():
-            setattr(done, name, getattr(done, name) + count)
+
+    def look(*, is_whole: bool = True) -> None:
+        if is_whole:
+            _look_after_all(crew, done, clock=clock, until=is_ending)
+        gathered = collect.collect(now=clock())
+        done.add(new=gathered.new, opened=gathered.opened, answered=gathered.answered)
+        loop.release_held(now=clock())
+
+    look(is_whole=is_whole)
+    for counts in crew.work(
+        Pool(pool), clock=clock, until=until, is_ending=is_ending, meanwhile=look
+    ):
+        done.add(**asdict(counts))
     return done
+
+
+def _look_after_all(crew: ReplierPool, done: RoundReport, *, clock: Clock, until: Until) -> None:
+    done.add(taken_back=activation_services.reclaim_abandoned(now=clock()))
+    presences.adopt(now=clock())
+    suspended.end_overtaken(now=clock())
+    approval_services.end_overdue(now=clock())
+    done.add(**asdict(crew.beside(clock=clock, until=until)))

@@ -158,7 +158,7 @@ class House:
         make_message(post=self.post, author="mallory", content=said["comment"])
 
     def run(self) -> None:
-        with replier.ReplierPool(1) as crew:
+        with replier.ReplierPool() as crew:
             for _ in range(2):
                 replier.run_round(crew, clock=lambda: NOW)
 

@@ -83,7 +83,7 @@ class Talk:
         # As if the watcher had read it: nothing answers at its account.
         Message.objects.filter(kind="post").update(thread_read_at=self.now)
         self.openai.script(*outcomes)
-        with replier.ReplierPool(1) as crew:
+        with replier.ReplierPool() as crew:
             return replier.run_round(crew, clock=self.clock)
 
     def set(self, **settings: Any) -> None:

@@ -34,7 +34,7 @@ class Command(PollingCommand):
             given = options["workers"]
             raise CommandError(f"--workers must be 1 to {MOST_WORKERS}, not {given}.", returncode=2)
         # With one thread, the report of one round is complete.
-        with replier.ReplierPool(1 if options["once"] else options["workers"]) as self.crew:
+        with replier.ReplierPool(0 if options["once"] else options["workers"]) as self.crew:
             super().handle(**options)
 
     def step(self) -> list[dict[str, Any]]:

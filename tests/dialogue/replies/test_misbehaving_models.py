@@ -59,7 +59,7 @@ class House:
 
     def round(self, after: timedelta = timedelta()) -> None:
         self.later += after
-        with replier.ReplierPool(1) as crew:
+        with replier.ReplierPool() as crew:
             replier.run_round(crew, clock=self.clock)
 
     def approve(self) -> ToolCall:
