@@ -4,7 +4,7 @@ Due notifications are claimed by all free workers of a process at once. Each oth
 transaction with the agent's row locked, and asks again whether it may run.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
 from itertools import zip_longest
 from threading import Lock
@@ -36,15 +36,18 @@ class FreeWorkers:
         self._claimed: dict[str, Activation | None] = {}
         self._asking = Lock()
 
-    def claim(self, worker: str, *, now: datetime) -> Activation | None:
-        """Lease the most urgent agent for the worker, or None if no agent is left for it."""
+    def claim(self, worker: str, *, clock: Callable[[], datetime]) -> Activation | None:
+        """Lease the most urgent agent for the worker, or None if no agent is left for it.
+
+        The time is that of the statement, not of lining up.
+        """
         self._waiting.append(worker)
         with self._asking:
             if worker not in self._claimed:
                 # Who lines up in between, or saw a claim fail, finds no answer and asks anew.
                 waiting = [*dict.fromkeys([worker, *self._waiting])]
                 self._waiting.clear()
-                found = activation_services.claim(workers=waiting, now=now)
+                found = activation_services.claim(workers=waiting, now=clock())
                 self._claimed |= zip_longest(waiting, found)
             return self._claimed.pop(worker)
 

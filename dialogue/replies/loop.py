@@ -72,7 +72,7 @@ def answer_next(
     is_ending: Callable[[], bool],
 ) -> bool:
     """One activation, or one batch of decisions; False if nothing was due."""
-    activation = free.claim(worker, now=clock())
+    activation = free.claim(worker, clock=clock)
     if activation is None:
         return decide_for_others(counts, now=clock())
     if begin(activation, counts, now=clock()):

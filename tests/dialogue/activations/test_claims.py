@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Barrier, Event, Thread
 
 import pytest
@@ -177,7 +177,7 @@ def test_free_workers_of_a_process_each_get_an_agent_of_their_own():
 
     def work(name: str) -> None:
         barrier.wait(10)
-        while activation := free.claim(name, now=NOON + HOUR):
+        while activation := free.claim(name, clock=lambda: NOON + HOUR):
             taken.append((activation.worker == name, activation.agent_id))
         connection.close()
 
@@ -196,7 +196,7 @@ def lined_up(monkeypatch, claim) -> dict[str, object]:
 
     def work(name: str) -> None:
         try:
-            got[name] = free.claim(name, now=NOON)
+            got[name] = free.claim(name, clock=lambda: NOON)
         except ZeroDivisionError:
             got[name] = "failed"
 
@@ -225,6 +225,35 @@ def test_who_lines_up_while_one_asks_is_claimed_for_in_one_statement(monkeypatch
     got = lined_up(monkeypatch, claim)
     assert asked == [["first"], ["second", "third"]]
     assert got == {name: f"agent of {name}" for name in ("first", "second", "third")}
+
+
+def test_who_lined_up_claims_at_the_time_of_the_statement(monkeypatch):
+    free, asks, go, looks = FreeWorkers(), Event(), Event(), []
+
+    def look() -> datetime:
+        looks.append(NOON)
+        return NOON
+
+    def claim(*, workers, now):
+        asks.set()
+        assert go.wait(10)
+        return []
+
+    monkeypatch.setattr(activation_services, "claim", claim)
+    first, second = (
+        Thread(target=free.claim, args=[name], kwargs={"clock": look})
+        for name in ("first", "second")
+    )
+    first.start()
+    assert asks.wait(10)
+    second.start()
+    while not free._waiting:
+        time.sleep(0.001)
+    assert len(looks) == 1, "who lines up has not looked at the clock yet"
+    go.set()
+    for thread in (first, second):
+        thread.join(10)
+    assert len(looks) == 2
 
 
 def test_where_fewer_agents_are_left_than_workers_the_rest_get_none(monkeypatch):

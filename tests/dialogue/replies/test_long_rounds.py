@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from threading import Event, Thread
 
 import pytest
@@ -43,12 +44,18 @@ def until_ended(activation: Activation) -> None:
 def test_what_a_dead_worker_left_is_taken_back_while_a_voice_still_writes(size, monkeypatch):
     world, writes, go_on, reports = World(mode="review"), Event(), Event(), []
     comment = world.comment()
-    write = ItemWork.write
+    write, alive = ItemWork.write, replier._alive
 
     def write_slowly(*given):
         writes.set()
         assert go_on.wait(PATIENCE)
         return write(*given)
+
+    @contextmanager
+    def alive_and_closed():
+        with alive() as name:
+            yield name
+        connection.close()  # or the test database cannot be dropped
 
     def work() -> None:
         with replier.ReplierPool(size) as crew:
@@ -56,6 +63,7 @@ def test_what_a_dead_worker_left_is_taken_back_while_a_voice_still_writes(size, 
         connection.close()
 
     monkeypatch.setattr(ItemWork, "write", write_slowly)
+    monkeypatch.setattr(replier, "_alive", alive_and_closed)
     monkeypatch.setattr(replier, "LOOKS_EVERY", 0.05)
     round_of_it = Thread(target=work)
     round_of_it.start()
